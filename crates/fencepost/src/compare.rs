@@ -41,9 +41,8 @@ pub(crate) fn compare(arguments: &CompareArguments, out: &mut dyn Write) -> Resu
     } else {
         show(&comparison, out)?;
     }
-    if let Some(mut file) = file {
-        file.write_all(lab::report::of_comparison(&comparison).as_bytes())?;
-        file.commit().map_err(Failure::BadInput)?;
+    if let Some(file) = file {
+        file.fill(|file| file.write_all(lab::report::of_comparison(&comparison).as_bytes()))?;
     }
     if comparison.is_sound() {
         return Ok(());

@@ -210,8 +210,12 @@ pub(crate) fn one_a_line(failures: &[String]) -> String {
 
 /// Writes a value as indented JSON and a newline.
 pub(crate) fn write_json<T: Serialize + ?Sized>(out: &mut dyn Write, value: &T) -> Result<(), Failure> {
-    serde_json::to_writer_pretty(&mut *out, value).map_err(io::Error::from)?;
-    Ok(writeln!(out)?)
+    Ok(put_json(out, value)?)
+}
+
+fn put_json<T: Serialize + ?Sized>(out: &mut dyn Write, value: &T) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut *out, value)?;
+    writeln!(out)
 }
 
 /// A file that appears at its destination only when it is [committed](WholeFile::commit).
@@ -254,7 +258,27 @@ impl WholeFile {
         Ok(WholeFile { destination, unfinished, file: Some(BufWriter::with_capacity(1 << 16, file)) })
     }
 
-    /// Completes the file and renames it to its destination.
+    /// Fills the file and renames it to its destination.
+    ///
+    /// # Errors
+    /// A sentence with the destination, if the file cannot be written.
+    pub(crate) fn fill(mut self, fill: impl FnOnce(&mut WholeFile) -> io::Result<()>) -> Result<(), Failure> {
+        let filled = fill(&mut self);
+        filled
+            .map_err(|error| format!("cannot write {}: {error}", self.destination.display()))
+            .and_then(|()| self.commit())
+            .map_err(Failure::BadInput)
+    }
+
+    /// Fills the file with a value as indented JSON and a newline, and renames it to its destination.
+    ///
+    /// # Errors
+    /// As [`fill`](WholeFile::fill).
+    pub(crate) fn fill_json<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Failure> {
+        self.fill(|file| put_json(file, value))
+    }
+
+    /// Renames the file to its destination.
     ///
     /// # Errors
     /// A sentence, if the rest of the file cannot be written.

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use lab::results::Results;
+use lab::store::Store;
 use lab::study::StudyResults;
 use serde::Deserialize;
 
@@ -20,10 +21,16 @@ struct Kind {
 
 pub(crate) fn report(arguments: &ReportArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let path = arguments.folder.join("results.json");
-    if !path.exists() && arguments.folder.join("runs").is_dir() {
+    let runs = arguments.folder.join("runs");
+    let what = match path.exists() {
+        false if runs.is_dir() => Some("no results.json"),
+        true if Store::is_ahead_of_reports(&runs) => Some("an old results.json"),
+        _ => None,
+    };
+    if let Some(what) = what {
         return Err(Failure::BadInput(format!(
-            "{} has no results.json, because the sweep or reproduction in it is unfinished: wait for its end, or \
-             repeat its command, which continues with the missing runs",
+            "{} has {what}, because the sweep or reproduction in it is unfinished: wait for its end, or repeat its \
+             command, which continues with the missing runs",
             arguments.folder.display()
         )));
     }
@@ -43,8 +50,7 @@ pub(crate) fn report(arguments: &ReportArguments, out: &mut dyn Write) -> Result
         None => lab::report::of_results(&serde_json::from_str::<Results>(&text).map_err(unreadable)?),
     };
     let to = arguments.html.clone().unwrap_or_else(|| arguments.folder.join("report.html"));
-    let mut file = WholeFile::create(&to).map_err(Failure::BadInput)?;
-    file.write_all(page.as_bytes())?;
-    file.commit().map_err(Failure::BadInput)?;
+    let file = WholeFile::create(&to).map_err(Failure::BadInput)?;
+    file.fill(|file| file.write_all(page.as_bytes()))?;
     Ok(writeln!(out, "{}", to.display())?)
 }

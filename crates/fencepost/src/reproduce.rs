@@ -13,7 +13,7 @@ use lab::systems::Systems;
 
 use crate::Failure;
 use crate::args::ReproduceArguments;
-use crate::output::{AtInterrupt, WholeFile, one_a_line, write_json};
+use crate::output::{AtInterrupt, WholeFile, one_a_line, remove_unfinished, write_json};
 use crate::progress::Estimate;
 use crate::table::{Side, Table, counted, grouped};
 
@@ -37,11 +37,17 @@ pub(crate) fn reproduce(
     };
     let plan = Plan::new(paper, &request)?;
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&arguments.paper));
-    let (outcome, results) = perform(arguments, &plan, &folder)?;
+    let store = Store::open(&folder.join("runs"))?;
+    // The store keeps other processes out, so these files have no owner.
+    remove_unfinished(&folder).map_err(Failure::BadInput)?;
+    store.begin()?;
+    let (outcome, results) = perform(arguments, &plan, &store, &folder)?;
     for notice in &outcome.notices {
         writeln!(err, "fencepost: {notice}; its run was repeated")?;
     }
     write_reports(&results, &folder)?;
+    store.reports_written()?;
+    drop(store);
     if arguments.json {
         write_json(out, &results)?;
     } else {
@@ -66,28 +72,24 @@ pub(crate) fn reproduce(
 fn perform(
     arguments: &ReproduceArguments,
     plan: &Plan,
+    store: &Store,
     folder: &Path,
 ) -> Result<(Outcome, Results), Failure> {
-    let store = Store::open(&folder.join("runs"))?;
     let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
     let jobs = arguments.jobs.map_or(cores, NonZeroUsize::get);
     let pulse = Pulse::default();
     let estimate = Estimate::new(pulse.clone());
     let _at_interrupt = AtInterrupt::continues(estimate.state(), folder);
-    let mut outcome = runner::perform(plan, &store, jobs, &pulse, &|progress| estimate.tell(progress))?;
+    let mut outcome = runner::perform(plan, store, jobs, &pulse, &|progress| estimate.tell(progress))?;
     let results = plan.evaluate(std::mem::take(&mut outcome.rows));
     Ok((outcome, results))
 }
 
 fn write_reports(results: &Results, folder: &Path) -> Result<(), Failure> {
-    let write = |name: &str, fill: &dyn Fn(&mut WholeFile) -> Result<(), Failure>| {
-        let mut file = WholeFile::create(&folder.join(name)).map_err(Failure::BadInput)?;
-        fill(&mut file)?;
-        file.commit().map_err(Failure::BadInput)
-    };
-    write("results.json", &|file| write_json(file, results))?;
-    write("report.html", &|file| Ok(file.write_all(lab::report::of_results(results).as_bytes())?))?;
-    write("report.md", &|file| Ok(file.write_all(lab::markdown::report(results).as_bytes())?))
+    let create = |name: &str| WholeFile::create(&folder.join(name)).map_err(Failure::BadInput);
+    create("results.json")?.fill_json(results)?;
+    create("report.html")?.fill(|file| file.write_all(lab::report::of_results(results).as_bytes()))?;
+    create("report.md")?.fill(|file| file.write_all(lab::markdown::report(results).as_bytes()))
 }
 
 fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {

@@ -3,7 +3,7 @@
 mod charts;
 mod cluster;
 
-use std::io::Write;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -46,6 +46,7 @@ pub(crate) fn sweep(
     // The store keeps other processes out of the folder, so no running process is writing these
     // files.
     remove_unfinished(&folder).map_err(Failure::BadInput)?;
+    store.begin()?;
     if !arguments.json {
         writeln!(out, "{}\n{}\n", study.title, size(&study))?;
         out.flush()?;
@@ -59,6 +60,7 @@ pub(crate) fn sweep(
         writeln!(err, "fencepost: {notice}; its run was repeated")?;
     }
     write_reports(&results, &folder)?;
+    store.reports_written()?;
     // All results exist, so the jobs that remain are not needed.
     if !lab::cluster::finish(&folder, PAUSE) {
         let rest = "the jobs of an earlier `--on slurm` may still run, and Slurm does not answer here";
@@ -147,17 +149,12 @@ fn perform(
 }
 
 fn write_reports(results: &StudyResults, folder: &Path) -> Result<(), Failure> {
-    let write = |name: &str, fill: &dyn Fn(&mut WholeFile) -> Result<(), Failure>| {
-        let mut file = WholeFile::create(&folder.join(name)).map_err(Failure::BadInput)?;
-        fill(&mut file)?;
-        file.commit().map_err(Failure::BadInput)
-    };
-    write("results.parquet", &|file| {
-        let columns = lab::study::columns(results);
-        lab::table::write(lab::table::Format::Parquet, &columns, file)
-            .map_err(|why| Failure::BadInput(format!("cannot write {}: {why}", folder.display())))
+    let create = |name: &str| WholeFile::create(&folder.join(name)).map_err(Failure::BadInput);
+    let columns = lab::study::columns(results);
+    create("results.parquet")?.fill(|file| {
+        lab::table::write(lab::table::Format::Parquet, &columns, file).map_err(io::Error::other)
     })?;
-    write("results.json", &|file| write_json(file, results))?;
-    write("report.html", &|file| Ok(file.write_all(lab::report::of_study(results).as_bytes())?))?;
-    write("report.md", &|file| Ok(file.write_all(lab::study::study_report(results).as_bytes())?))
+    create("results.json")?.fill_json(results)?;
+    create("report.html")?.fill(|file| file.write_all(lab::report::of_study(results).as_bytes()))?;
+    create("report.md")?.fill(|file| file.write_all(lab::study::study_report(results).as_bytes()))
 }

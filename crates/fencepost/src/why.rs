@@ -47,9 +47,8 @@ pub(crate) fn why(arguments: &WhyArguments, out: &mut dyn Write) -> Result<(), F
     } else {
         show(&difference, out)?;
     }
-    if let Some(mut file) = file {
-        file.write_all(report::of_difference(&difference).as_bytes())?;
-        file.commit().map_err(Failure::BadInput)?;
+    if let Some(file) = file {
+        file.fill(|file| file.write_all(report::of_difference(&difference).as_bytes()))?;
     }
     let wrong = names.iter().zip(&records).filter(|(_, record)| !record.answer_ok);
     let reasons = wrong.map(|(name, record)| {

@@ -86,6 +86,22 @@ fn a_damaged_result_is_reported_and_run_again() {
 }
 
 #[test]
+fn a_report_of_an_unfinished_reproduction_is_refused() {
+    let folder = scratch("reproduce-unfinished");
+    let args = [&SMALL[..], &["--out", folder.to_str().unwrap()]].concat();
+    assert_eq!(fencepost(&args).0, 0);
+    assert_eq!(fencepost(&["report", folder.to_str().unwrap()]).0, 0);
+    // What a killed process leaves.
+    fs::write(folder.join("runs/.ahead"), "").unwrap();
+    fs::write(folder.join(".report.md.1.unfinished"), "half").unwrap();
+    let (code, text, err) = fencepost(&["report", folder.to_str().unwrap()]);
+    assert!(code == 2 && text.is_empty() && err.contains("has an old results.json"), "{err}");
+    assert_eq!(fencepost(&args).0, 0);
+    assert!(!folder.join(".report.md.1.unfinished").exists());
+    assert_eq!(fencepost(&["report", folder.to_str().unwrap()]).0, 0);
+}
+
+#[test]
 fn settings_that_do_not_fit_are_bad_input_each_time() {
     let folder = scratch("misfit");
     let out = folder.to_str().unwrap();

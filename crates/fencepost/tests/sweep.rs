@@ -183,6 +183,99 @@ fn a_sweep_that_was_killed_at_any_moment_finishes_with_the_same_files() {
     }
 }
 
+/// Two factors of a matrix product, and places, in the folder `data` beside the study.
+const ON_NUMBERS: &str = r#"
+systems = ["hlrc-8cu"]
+scenarios = ["vi", "no-l1"]
+workloads = ["matmul", "nn"]
+[inputs]
+matmul = ["data/a.csv,data/b.f32"]
+nn = ["data/places.csv"]
+[set.matmul]
+m = 2
+k = 3
+n = 2
+[set.nn]
+nearest = [1, 2]
+"#;
+
+fn study_on_numbers(name: &str, text: &str) -> (String, PathBuf) {
+    let (file, out) = study(name, text);
+    let data = out.with_file_name("data");
+    fs::create_dir(&data).unwrap();
+    fs::write(data.join("a.csv"), "1,2,3\n4,5,6\n").unwrap();
+    let right = [1_f32, 2., 3., 4., 5., 6.].map(f32::to_le_bytes);
+    fs::write(data.join("b.f32"), right.concat()).unwrap();
+    fs::write(data.join("places.csv"), "# places\n30.5, 90.25\n-8, 140\n29, 91\n").unwrap();
+    (file, out)
+}
+
+#[test]
+fn a_study_on_files_of_numbers_runs_describes_them_and_resumes_to_the_same_files() {
+    let (file, out) = study_on_numbers("sweep-numbers", ON_NUMBERS);
+    let (code, text, err) = sweep(&file, &out, &[]);
+    assert_eq!((code, err.as_str()), (0, ""), "{text}");
+    let whole = files(&out);
+    let results: Value = serde_json::from_slice(&whole["results.json"]).unwrap();
+    let inputs = results["inputs"].as_array().unwrap();
+    let contents: Vec<&str> = inputs.iter().map(|input| input["contents"].as_str().unwrap()).collect();
+    assert_eq!(
+        contents,
+        [
+            "left factor: numbers as text, 2 by 3; right factor: binary single-precision numbers, 3 by 2",
+            "places: numbers as text, 3 by 2"
+        ]
+    );
+    assert!(inputs.iter().all(|input| input["digest"].as_str().unwrap().len() == 64));
+    for row in results["rows"].as_array().unwrap() {
+        assert_eq!(row["answer_ok"], true);
+        // The number of places is that of the file.
+        assert!(row["workload"] == "matmul" || row["settings"].get("n").is_none(), "{row}");
+    }
+    for page in ["report.html", "report.md"] {
+        let text = String::from_utf8(whole[page].clone()).unwrap();
+        assert!(contents.iter().all(|contents| text.contains(contents)), "{page}");
+    }
+    // The run alone has the same result.
+    let places = out.with_file_name("data").join("places.csv");
+    let alone = ["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "nn", "--set", "nearest=2", "--json", "--input"];
+    let alone = common::json(&[&alone[..], &[places.to_str().unwrap()]].concat());
+    let is_same = |row: &&Value| {
+        row["workload"] == "nn" && row["scenario"] == "vi" && row["settings"]["nearest"] == "2"
+    };
+    let row = results["rows"].as_array().unwrap().iter().find(is_same).unwrap();
+    assert_eq!((&row["cycles"], &row["settings"]), (&alone["cycles"], &alone["settings"]));
+    // Half of the results are lost.
+    let is_run = |name: &&String| name.starts_with("runs/") && name.ends_with(".parquet");
+    let runs: Vec<&String> = whole.keys().filter(is_run).collect();
+    assert_eq!(runs.len(), 6);
+    runs.iter().step_by(2).for_each(|name| fs::remove_file(out.join(name)).unwrap());
+    assert!(sweep(&file, &out, &[]).1.contains("6 runs, 3 of them from earlier sweeps"));
+    assert!(files(&out) == whole);
+    // A changed file has other results, and only its runs are repeated.
+    fs::write(&places, "30.5, 90.25\n-8, 140\n29, 91\n1, 1\n").unwrap();
+    assert!(sweep(&file, &out, &[]).1.contains("6 runs, 2 of them from earlier sweeps"));
+    assert!(fs::read_to_string(out.join("report.md")).unwrap().contains("places: numbers as text, 4 by 2"));
+}
+
+#[test]
+fn a_wrong_file_of_numbers_is_refused_with_its_place_before_anything_is_written() {
+    let (file, out) = study_on_numbers("sweep-wrong-numbers", ON_NUMBERS);
+    let data = out.with_file_name("data");
+    let error = || refused(&["sweep", &file, "--out", out.to_str().unwrap()]);
+    fs::write(data.join("a.csv"), "1,2,3\n4,x,6\n").unwrap();
+    let wrong = error();
+    let place = format!("{}:2:3: found `x`, expected a finite number", data.join("a.csv").display());
+    assert!(wrong.starts_with(&format!("fencepost: {file}:6:11: matmul with ")), "{wrong}");
+    assert!(wrong.contains(&place), "{wrong}");
+    fs::write(data.join("a.csv"), "1,2,3\n4,5,6\n").unwrap();
+    fs::remove_file(data.join("places.csv")).unwrap();
+    let missing = error();
+    let reason = format!("cannot read {}", data.join("places.csv").display());
+    assert!(missing.starts_with(&format!("fencepost: {file}:7:7: {reason}")), "{missing}");
+    assert!(!out.exists());
+}
+
 #[test]
 fn what_a_killed_sweep_left_half_written_is_removed() {
     let (file, out) = study("sweep-half", SMALL);
@@ -234,6 +327,40 @@ fn a_report_of_an_unfinished_sweep_says_how_to_continue() {
     assert!(error.contains("is unfinished: wait for its end, or repeat its command"), "{error}");
     fs::remove_dir_all(out.join("runs")).unwrap();
     assert!(refused(&["report", out.to_str().unwrap()]).contains("cannot read "));
+}
+
+/// The results of the first sweep are still there when the second one is killed.
+#[test]
+fn a_report_of_a_sweep_that_was_extended_and_not_finished_is_refused() {
+    let (file, out) = study("sweep-extended", SMALL);
+    assert_eq!(sweep(&file, &out, &[]).0, 0);
+    let page = fs::read(out.join("report.html")).unwrap();
+    // A run that does not end within the test.
+    let longer = SMALL.replace("n = [1024, 2048]", "n = [1024, 2048, \"16m\"]");
+    fs::write(&file, longer).unwrap();
+    let mut child = start(&file, &out);
+    let begun = std::time::Instant::now();
+    while !out.join("runs/.ahead").exists() {
+        assert!(child.try_wait().unwrap().is_none() && begun.elapsed() < Duration::from_secs(60));
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let refusal = || {
+        let error = refused(&["report", out.to_str().unwrap()]);
+        assert!(
+            error.contains("has an old results.json, because the sweep or reproduction in it"),
+            "{error}"
+        );
+    };
+    refusal();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    refusal();
+    assert!(fs::read(out.join("report.html")).unwrap() == page);
+    // The first study again: nothing is missing, and the reports are new.
+    fs::write(&file, SMALL).unwrap();
+    assert_eq!(sweep(&file, &out, &[]).0, 0);
+    succeed(&["report", out.to_str().unwrap()]);
+    assert!(fs::read(out.join("report.html")).unwrap() == page);
 }
 
 #[test]
@@ -308,12 +435,55 @@ fn a_value_that_no_division_gives_is_missing_with_its_reason() {
     assert_eq!(text.matches("no value for 6 points: a division by zero\n").count(), 2, "{text}");
 }
 
+/// A process that may write only short files, as on a full disk. The shell counts blocks of 512 bytes.
+fn with_short_files(blocks: u32, args: &[&str]) -> (Option<i32>, String) {
+    let limit = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+    let mut command = Command::new("sh");
+    command.args(["-c", &limit, env!("CARGO_BIN_EXE_fencepost")]).args(args);
+    let output = command.stdout(Stdio::null()).output().unwrap();
+    (output.status.code(), String::from_utf8(output.stderr).unwrap())
+}
+
+#[test]
+fn a_full_disk_is_reported_with_the_file_and_costs_no_result() {
+    // The page and the table of results are longer than the buffer of a file.
+    let many = SMALL.replace("[machine]", "seeds = 16\n[machine]");
+    let (file, out) = study("sweep-full", &many);
+    let arguments = ["sweep", &file, "--out", out.to_str().unwrap()];
+    let refused = |blocks: u32, start: &str| {
+        let (code, err) = with_short_files(blocks, &arguments);
+        assert_eq!((code, err.lines().count()), (Some(2), 1), "{err}");
+        assert!(err.starts_with(&format!("fencepost: cannot write {start}")), "{err}");
+        assert!(err.contains(": File too large"), "{err}");
+        assert!(files(&out).keys().all(|name| !name.contains("unfinished")));
+    };
+    refused(8, &format!("to {}/", out.join("runs").display()));
+    // A result has about 28 KB, and the table of all results more.
+    let results = out.join("results.parquet");
+    refused(80, &results.display().to_string());
+    assert!(!results.exists());
+    let (code, text, _) = sweep(&file, &out, &[]);
+    assert!(code == 0 && text.contains("192 runs, 192 of them from earlier sweeps"), "{text}");
+    let page = out.join("report.html");
+    let whole = fs::read(&page).unwrap();
+    assert!(whole.len() > 1 << 16);
+    let (code, err) = with_short_files(80, &["report", out.to_str().unwrap()]);
+    assert_eq!(code, Some(2));
+    assert!(err.starts_with(&format!("fencepost: cannot write {}: File too large", page.display())), "{err}");
+    assert!(fs::read(&page).unwrap() == whole);
+}
+
 #[test]
 fn mistakes_are_refused_before_anything_is_written() {
     let (file, out) = study("sweep-refused", &SMALL.replace("no-l1", "nol1"));
     let error = refused(&["sweep", &file, "--out", out.to_str().unwrap()]);
     assert_eq!(error, format!("fencepost: {file}:4:20: unknown protocol `nol1`, did you mean `no-l1`?"));
     assert!(!out.exists());
+    let (key, _) = study("sweep-key", &SMALL.replace("scenarios", "scenario"));
+    let error = refused(&["sweep", &key]);
+    assert_eq!(error, format!("fencepost: {key}:4:1: unknown key `scenario`, did you mean `scenarios`?"));
+    let (key, _) = study("sweep-chart-key", &SMALL.replace("x = \"l1.bytes\"", ""));
+    assert_eq!(refused(&["sweep", &key]), format!("fencepost: {key}:10:1: missing key `x`"));
     assert!(refused(&["sweep", "nowhere.toml"]).contains("cannot read nowhere.toml"));
     assert!(refused(&["sweep"]).contains("<FILE.toml>"));
     assert!(refused(&["sweep", &file, "--jobs", "0"]).contains("from 1 to 1024"));

@@ -1,13 +1,39 @@
 //! Digests of bytes, used as unique names.
 
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
 use sha2::{Digest as _, Sha256};
 
 /// The SHA-256 digest of some bytes, in hexadecimal.
 #[must_use]
 pub(crate) fn of(bytes: &[u8]) -> String {
+    in_hexadecimal(&Sha256::digest(bytes))
+}
+
+/// The digest of the content of a file, and the number of its bytes.
+pub(crate) fn of_file(path: &Path) -> io::Result<(String, u64)> {
+    let mut file = File::open(path)?;
+    // A pipe or a device would be empty when the run reads it, or without end.
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("it is not a regular file"));
+    }
+    let (mut digest, mut bytes, mut part) = (Sha256::new(), 0, vec![0; 1 << 16]);
+    loop {
+        let count = file.read(&mut part)?;
+        if count == 0 {
+            return Ok((in_hexadecimal(&digest.finalize()), bytes));
+        }
+        digest.update(&part[..count]);
+        bytes += count as u64;
+    }
+}
+
+fn in_hexadecimal(bytes: &[u8]) -> String {
     use core::fmt::Write as _;
     let mut text = String::new();
-    for byte in Sha256::digest(bytes) {
+    for byte in bytes {
         // Writing to a string cannot fail.
         write!(text, "{byte:02x}").ok();
     }

@@ -10,7 +10,7 @@ use workloads::{Instance, NamedInput, SettingKind, Settings, Size, Workload, inp
 
 use crate::catalog;
 use crate::error::{Error, printable};
-use crate::input::{GraphInput, INPUT_SEED, NumbersInput};
+use crate::input::{GraphInput, INPUT_SEED, NumbersInput, Opened};
 use crate::scenario::Scenario;
 use crate::systems::{Changes, Systems};
 
@@ -85,21 +85,16 @@ impl Experiment {
     /// # Errors
     /// For the first unknown name, or the first value that does not fit.
     pub fn new(systems: &Systems, question: &Question) -> Result<Experiment, Error> {
-        Experiment::on(systems, question, &mut None)
+        Experiment::on(systems, question, &mut Opened::default())
     }
 
-    /// Does the same as [`Experiment::new`], and shares an open graph between calls. If `graph`
-    /// contains a graph, the experiment uses it. Otherwise the function opens the graph and stores
-    /// it in `graph`.
-    fn on(
-        systems: &Systems,
-        question: &Question,
-        graph: &mut Option<GraphInput>,
-    ) -> Result<Experiment, Error> {
+    /// Does the same as [`Experiment::new`], and shares an open input between calls. The experiment
+    /// uses the input in `opened`. If it is not there, the function opens it and stores it there.
+    fn on(systems: &Systems, question: &Question, opened: &mut Opened) -> Result<Experiment, Error> {
         set_once(&question.settings)?;
         let machine = Changes::parse(&question.machine);
         let system = systems.load_changed(&question.system, &machine.0)?;
-        Experiment::with_machine((system, machine), question, graph)
+        Experiment::with_machine((system, machine), question, opened)
     }
 
     /// Does the same as [`Experiment::new`], for a machine that is already loaded. The fields
@@ -107,7 +102,7 @@ impl Experiment {
     pub(crate) fn with_machine(
         (system, machine): (System, Changes),
         question: &Question,
-        graph: &mut Option<GraphInput>,
+        opened: &mut Opened,
     ) -> Result<Experiment, Error> {
         let scenario = Scenario::parse(&question.scenario)?;
         let workload = workload(&question.workload)?;
@@ -133,11 +128,11 @@ impl Experiment {
             settings.set_policy(policy).map_err(|error| Error::Impossible(error.to_string()))?;
         }
         let is_graph = named.is_none() && program_of(workload).is_some();
-        if let (true, None, Some(name)) = (is_graph, &graph, &question.input) {
-            *graph = Some(GraphInput::open(name, question.scale.as_deref(), content_of(workload))?);
+        if let (true, None, Some(name)) = (is_graph, &opened.graph, &question.input) {
+            opened.graph = Some(GraphInput::open(name, question.scale.as_deref(), content_of(workload))?);
         }
         let numbers = match (named, inputs::program_of(workload), &question.input) {
-            (None, Some(program), Some(name)) => Some(NumbersInput::open(name, program, &settings)?),
+            (None, Some(program), Some(name)) => Some(opened.numbers(name, program, &settings)?),
             _ => None,
         };
         let experiment = Experiment {
@@ -145,7 +140,7 @@ impl Experiment {
             machine,
             scenario,
             workload,
-            input: if is_graph { graph.clone() } else { None },
+            input: if is_graph { opened.graph.clone() } else { None },
             numbers,
             named,
             size,
@@ -175,13 +170,13 @@ impl Experiment {
         named_once("workload", workloads)?;
         named_once("scenario", scenarios)?;
         let has = |workload: &Workload, name: &str| workload.settings.iter().any(|known| known.name == name);
-        let (mut experiments, mut graph) = (Vec::new(), None);
+        let (mut experiments, mut opened) = (Vec::new(), Opened::default());
         let mut content = None;
         for workload in &named {
             // A matrix and a graph are read from a file with different options, so an open graph is
             // not shared between workloads with different contents.
             if content.replace(content_of(workload)) != Some(content_of(workload)) {
-                graph = None;
+                opened.graph = None;
             }
             let known_elsewhere = |name: &str| named.iter().any(|other| has(other, name));
             let mut settings = question.settings.clone();
@@ -193,7 +188,7 @@ impl Experiment {
                     settings: settings.clone(),
                     ..question.clone()
                 };
-                experiments.push(Experiment::on(systems, &question, &mut graph)?);
+                experiments.push(Experiment::on(systems, &question, &mut opened)?);
             }
         }
         Ok(experiments)
@@ -224,7 +219,15 @@ impl Experiment {
     /// The values of the settings, by name. Settings that the user's graph or numbers replace are
     /// left out.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
-        let has_input = self.input.is_some() || self.numbers.is_some();
+        self.settings_beside(self.input.is_some() || self.numbers.is_some())
+    }
+
+    /// The settings by name, without those that an input from the user replaces if `has_input` says
+    /// that there is one.
+    pub(crate) fn settings_beside(
+        &self,
+        has_input: bool,
+    ) -> impl Iterator<Item = (&'static str, String)> + '_ {
         let replaced = if has_input { settings_of_input(self.workload) } else { &[] };
         let says = move |name: &str| !replaced.contains(&name);
         let settings = self.settings.iter().map(|(setting, value)| (setting.name, value));

@@ -1,6 +1,6 @@
 //! The input of a program: a graph from a file or a stand-in, or numbers from files.
 
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use proto::words::counted;
@@ -9,7 +9,7 @@ use workloads::Settings;
 use workloads::files::numbers::{self, Table};
 use workloads::graph::stand_in::Scale;
 use workloads::graph::{GraphSource, OpenedGraph, Repairs};
-use workloads::inputs::NumberProgram;
+use workloads::inputs::{NumberFile, NumberProgram};
 
 use crate::error::{Error, printable};
 
@@ -90,12 +90,15 @@ pub struct TableRecord {
 }
 
 impl NumbersInput {
-    /// Reads the files of a program. Their paths are separated by commas.
+    /// Reads the files that a program has with its settings.
     ///
     /// # Errors
     /// A wrong number of files, or a file whose content does not fit the settings.
-    pub fn open(name: &str, program: &NumberProgram, settings: &Settings) -> Result<NumbersInput, Error> {
-        let (files, paths) = ((program.files)(settings), name.split(',').collect::<Vec<_>>());
+    fn open(
+        (name, paths): (&str, &[PathBuf]),
+        program: &NumberProgram,
+        files: &[NumberFile],
+    ) -> Result<NumbersInput, Error> {
         if paths.len() != files.len() {
             let contents: Vec<&str> = files.iter().map(|file| file.content).collect();
             return Err(Error::Impossible(format!(
@@ -108,7 +111,7 @@ impl NumbersInput {
             )));
         }
         let mut input = NumbersInput { name: printable(name), tables: Vec::new(), records: Vec::new() };
-        for (file, path) in files.iter().zip(paths.iter().map(Path::new)) {
+        for (file, path) in files.iter().zip(paths) {
             let table = numbers::read(path, &file.expected)?;
             input.records.push(TableRecord {
                 content: file.content,
@@ -119,6 +122,64 @@ impl NumbersInput {
             input.tables.push(Arc::new(table));
         }
         Ok(input)
+    }
+}
+
+/// The paths in the name of an input, which separates them by commas.
+pub(crate) fn paths_in(name: &str) -> impl Iterator<Item = &str> {
+    name.split(',')
+}
+
+/// The input of several runs, read once.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Opened {
+    /// The folder in which relative paths of files of numbers begin. The working directory if it is
+    /// empty.
+    pub(crate) folder: PathBuf,
+    /// The graph, if it is open.
+    pub(crate) graph: Option<GraphInput>,
+    /// The files of numbers.
+    pub(crate) numbers: OpenedNumbers,
+}
+
+impl Opened {
+    /// The numbers of a program with these settings.
+    pub(crate) fn numbers(
+        &mut self,
+        name: &str,
+        program: &NumberProgram,
+        settings: &Settings,
+    ) -> Result<NumbersInput, Error> {
+        let paths: Vec<PathBuf> = paths_in(name).map(|path| self.folder.join(path)).collect();
+        self.numbers.get((name, &paths), program, settings)
+    }
+}
+
+/// The files of numbers of one input. Settings can change the shape that a file must have, so the
+/// files are read once for each shape.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct OpenedNumbers(Vec<(Vec<NumberFile>, NumbersInput)>);
+
+impl OpenedNumbers {
+    /// The numbers in the shape that the settings give them.
+    pub(crate) fn get(
+        &mut self,
+        input: (&str, &[PathBuf]),
+        program: &NumberProgram,
+        settings: &Settings,
+    ) -> Result<NumbersInput, Error> {
+        let files = (program.files)(settings);
+        if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == files) {
+            return Ok(known.clone());
+        }
+        let opened = NumbersInput::open(input, program, &files)?;
+        self.0.push((files, opened.clone()));
+        Ok(opened)
+    }
+
+    /// The numbers in every shape in which they were read.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &NumbersInput> {
+        self.0.iter().map(|(_, input)| input)
     }
 }
 

@@ -2,21 +2,23 @@
 //! has the runs of a reproduction.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use workloads::graph::programs::{Content, content_of};
 use workloads::graph::stand_in::Scale;
+use workloads::inputs::{self, NumberProgram};
 
 use crate::error::Error;
 use crate::experiment::Experiment;
-use crate::input::GraphInput;
+use crate::input::{GraphInput, NumbersInput, OpenedNumbers};
 use crate::paper::Plan;
 use crate::record::Record;
 use crate::results::{KernelSpan, Measured, Row, RowKey};
 use crate::run::{Pulse, run};
 use crate::store::{Store, Stored, TaskId};
-use crate::task::{GraphRequest, Task};
+use crate::task::{InputRequest, Task};
 
 /// The progress of a reproduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -111,7 +113,7 @@ pub fn perform(
 /// ([`Measured::is_misfit`]).
 ///
 /// # Errors
-/// The first graph that cannot be opened, or the first result that cannot be stored. Results that
+/// The first input that cannot be opened, or the first result that cannot be stored. Results that
 /// are already stored remain.
 pub fn perform_tasks(
     tasks: &[&Task],
@@ -143,6 +145,7 @@ pub fn perform_tasks(
         next: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
         graphs: Mutex::default(),
+        numbers: Mutex::default(),
         done: Mutex::new(Completed {
             results: Vec::new(),
             error: None,
@@ -182,6 +185,7 @@ struct State<'a> {
     next: AtomicUsize,
     stop: AtomicBool,
     graphs: Mutex<BTreeMap<GraphKey, GraphInput>>,
+    numbers: Mutex<BTreeMap<Vec<PathBuf>, OpenedNumbers>>,
     done: Mutex<Completed<'a>>,
 }
 
@@ -221,13 +225,13 @@ impl State<'_> {
 
     fn measure(&self, task: &Task) -> Result<(Measured, bool), Error> {
         self.store.begin(task)?;
-        let input = match &task.graph {
-            Some(graph) if graph.named.is_none() => {
-                Some(self.graph(graph, content_of(task.experiment.workload))?)
+        let mut experiment = task.experiment.clone();
+        if let Some(input) = task.input.as_ref().filter(|input| input.named.is_none()) {
+            match inputs::program_of(experiment.workload) {
+                Some(program) => experiment.numbers = Some(self.numbers(input, program, &experiment)?),
+                None => experiment.input = Some(self.graph(input, content_of(experiment.workload))?),
             }
-            _ => None,
-        };
-        let experiment = Experiment { input, ..task.experiment.clone() };
+        }
         let (measured, is_misfit) = match run(&experiment, &mut self.pulse.clone()) {
             Ok(record) if !record.misfit => (Measured::from(record), false),
             Ok(record) => (Measured::misfit(record.error.as_deref().unwrap_or_default()), true),
@@ -239,18 +243,36 @@ impl State<'_> {
         Ok((measured, is_misfit))
     }
 
-    /// The graph of a task. Tasks with the same graph share it, so it is opened only once.
-    fn graph(&self, graph: &GraphRequest, content: Content) -> Result<GraphInput, Error> {
-        let scale = graph.scale.filter(|scale| *scale != Scale::FULL).map(|scale| scale.to_string());
-        let path = graph.path.as_ref().map(|path| path.to_string_lossy().into_owned());
-        let key = (path.unwrap_or_else(|| graph.name.clone()), scale, content);
+    /// The graph of a task, generated once for all tasks.
+    fn graph(&self, input: &InputRequest, content: Content) -> Result<GraphInput, Error> {
+        let scale = input.scale.filter(|scale| *scale != Scale::FULL).map(|scale| scale.to_string());
+        let path = input.paths.first().map(|path| path.to_string_lossy().into_owned());
+        let key = (path.unwrap_or_else(|| input.name.clone()), scale, content);
         let mut graphs = self.graphs.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(graph) = graphs.get(&key) {
             return Ok(graph.clone());
         }
         let graph = GraphInput::open(&key.0, key.1.as_deref(), content)?;
+        input.check_unchanged()?;
         graphs.insert(key, graph.clone());
         Ok(graph)
+    }
+
+    /// The numbers of a task, read once for all tasks that expect the same shape.
+    fn numbers(
+        &self,
+        input: &InputRequest,
+        program: &NumberProgram,
+        experiment: &Experiment,
+    ) -> Result<NumbersInput, Error> {
+        let mut all = self.numbers.lock().unwrap_or_else(PoisonError::into_inner);
+        let numbers = all.entry(input.paths.clone()).or_default();
+        let known = numbers.all().count();
+        let opened = numbers.get((&input.name, &input.paths), program, &experiment.settings)?;
+        if numbers.all().count() > known {
+            input.check_unchanged()?;
+        }
+        Ok(opened)
     }
 }
 

@@ -30,6 +30,8 @@ const DIGEST_LETTERS: usize = 16;
 const ENDING: &str = ".parquet";
 /// The extension of a file that is still being written.
 const UNFINISHED: &str = ".unfinished";
+/// A file that exists while the reports beside the store may be older than the results in it.
+const AHEAD: &str = ".ahead";
 
 /// A folder of stored results.
 #[derive(Debug)]
@@ -81,7 +83,32 @@ impl Store {
         Ok(Store { folder: folder.to_owned(), files: Mutex::new(files), _lock: lock })
     }
 
-    /// Loads the stored result of a task.
+    /// Marks the reports beside the store as older than its results, until
+    /// [`reports_written`](Store::reports_written). The mark remains if the process is killed.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn begin(&self) -> Result<(), Error> {
+        let mark = self.folder.join(AHEAD);
+        File::create(&mark).map(drop).map_err(|error| unwritable(&mark, &error))
+    }
+
+    /// Removes the mark of [`begin`](Store::begin).
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn reports_written(&self) -> Result<(), Error> {
+        let mark = self.folder.join(AHEAD);
+        fs::remove_file(&mark).map_err(|error| unwritable(&mark, &error))
+    }
+
+    /// Whether the reports beside the store in `folder` may be older than its results.
+    #[must_use]
+    pub fn is_ahead_of_reports(folder: &Path) -> bool {
+        folder.join(AHEAD).exists()
+    }
+
+    /// The stored result of a task.
     #[must_use]
     pub fn load(&self, task: &Task) -> Stored {
         let paths = self.files.lock().unwrap_or_else(PoisonError::into_inner).get(&task.id).cloned();

@@ -121,7 +121,11 @@ fn quoted(text: &str) -> String {
 pub fn write<W: Write + Send>(format: Format, columns: &[Column], out: W) -> Result<(), String> {
     match format {
         Format::Csv => write_csv(columns, out).map_err(|error| error.to_string()),
-        Format::Parquet => write_parquet(columns, out).map_err(|error| error.to_string()),
+        Format::Parquet => write_parquet(columns, out).map_err(|error| match error {
+            // Such as a full disk, in the words of the operating system.
+            ParquetError::External(error) => error.to_string(),
+            error => error.to_string(),
+        }),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Tasks. A task is a run, with everything that determines its result.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde_json::json;
 use workloads::graph::stand_in;
@@ -12,21 +12,21 @@ use crate::digest::{self, TaskId};
 use crate::error::{Error, printable};
 use crate::experiment::Experiment;
 
-/// The input of a task: a file, a stand-in with a scale, or an input that the workload itself
-/// provides.
+/// The input of a task: a graph file, files of numbers, a stand-in with a scale, or one of the
+/// workload's own inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GraphRequest {
-    /// The name of the stand-in or of the input that the workload provides. For a file, its path as
-    /// the user wrote it.
+pub struct InputRequest {
+    /// The name of the stand-in or of the workload's input, or the paths of the files as the user
+    /// wrote them, separated by commas.
     pub name: String,
-    /// The path of the graph file from the working directory. `None` if the input is not a file.
-    pub path: Option<PathBuf>,
-    /// The input that the workload itself provides. `None` for a file or a stand-in.
+    /// The paths of the files from the working directory. Empty if the input is not a file.
+    pub paths: Vec<PathBuf>,
+    /// The input that the workload itself provides. `None` for files and stand-ins.
     pub named: Option<&'static NamedInput>,
     /// The scale of a stand-in: its size as a fraction of the size of the original graph. `None`
     /// for other inputs.
     pub scale: Option<Scale>,
-    /// The digest of the graph file. `None` if the input is not a file.
+    /// The digest of the files. `None` if the input is not a file.
     pub digest: Option<String>,
     /// The size of the input: the arcs of a graph, or a similar number. It serves to sort tasks and
     /// to estimate time.
@@ -37,23 +37,23 @@ pub struct GraphRequest {
 /// settings, in arcs of a graph. It serves only to sort tasks and to estimate time.
 const USUAL_WEIGHT: u64 = 1 << 17;
 
-impl GraphRequest {
+impl InputRequest {
     /// The request for an input that the workload itself provides.
     #[must_use]
-    pub fn of_workload(named: &'static NamedInput) -> GraphRequest {
+    pub fn of_workload(named: &'static NamedInput) -> InputRequest {
         let (name, scale, digest) = (named.name.to_owned(), None, None);
-        GraphRequest { name, path: None, named: Some(named), scale, digest, weight: USUAL_WEIGHT }
+        InputRequest { name, paths: Vec::new(), named: Some(named), scale, digest, weight: USUAL_WEIGHT }
     }
 
     /// The request for a stand-in, scaled to a fraction of its full size.
     ///
     /// # Errors
     /// An unknown name.
-    pub fn stand_in(name: &str, scale: Scale) -> Result<GraphRequest, Error> {
+    pub fn stand_in(name: &str, scale: Scale) -> Result<InputRequest, Error> {
         let known = stand_in::find(name).map_err(Error::Impossible)?;
-        Ok(GraphRequest {
+        Ok(InputRequest {
             name: name.to_owned(),
-            path: None,
+            paths: Vec::new(),
             named: None,
             scale: Some(scale),
             digest: None,
@@ -61,26 +61,57 @@ impl GraphRequest {
         })
     }
 
-    /// The request for a graph file that the user calls `name`. The digest of the file represents
-    /// its contents.
+    /// Files that the user calls `name`: a graph file, or the files of numbers of a workload. The
+    /// digest stands for their contents.
     ///
     /// # Errors
-    /// If the file cannot be read.
-    pub fn of_file(name: &str, path: &Path) -> Result<GraphRequest, Error> {
-        let unreadable = |error: std::io::Error| Error::Unreadable {
-            path: printable(&path.to_string_lossy()).into(),
-            reason: error.to_string(),
-        };
-        let bytes = std::fs::read(path).map_err(unreadable)?;
-        Ok(GraphRequest {
+    /// If a file cannot be read.
+    pub fn of_files(name: &str, paths: Vec<PathBuf>) -> Result<InputRequest, Error> {
+        let (digest, bytes) = digest_of_files(&paths)?;
+        Ok(InputRequest {
             name: name.to_owned(),
-            path: Some(path.to_owned()),
+            paths,
             named: None,
             scale: None,
-            digest: Some(digest::of(&bytes)),
-            weight: bytes.len() as u64 / 16,
+            digest: Some(digest),
+            weight: bytes / 16,
         })
     }
+
+    /// Checks that the files have not changed since the request was made. A result of changed files
+    /// would be stored as a result of the original ones.
+    ///
+    /// # Errors
+    /// If a file has changed or cannot be read.
+    pub(crate) fn check_unchanged(&self) -> Result<(), Error> {
+        let Some(digest) = &self.digest else { return Ok(()) };
+        match digest_of_files(&self.paths)?.0 == *digest {
+            true => Ok(()),
+            false => Err(Error::Impossible(format!(
+                "the input {} has changed since the command began: repeat the command",
+                printable(&self.name)
+            ))),
+        }
+    }
+}
+
+/// A digest of the contents of files, and the number of their bytes.
+fn digest_of_files(paths: &[PathBuf]) -> Result<(String, u64), Error> {
+    let mut bytes = 0;
+    let mut one = |path: &PathBuf| {
+        let (digest, length) = digest::of_file(path).map_err(|error| Error::Unreadable {
+            path: printable(&path.to_string_lossy()).into(),
+            reason: error.to_string(),
+        })?;
+        bytes += length;
+        Ok(digest)
+    };
+    let digests = paths.iter().map(&mut one).collect::<Result<Vec<String>, Error>>()?;
+    let whole = match &digests[..] {
+        [one] => one.clone(),
+        several => digest::of(several.join(" ").as_bytes()),
+    };
+    Ok((whole, bytes))
 }
 
 /// One run, with everything that determines its result.
@@ -90,41 +121,41 @@ pub struct Task {
     pub id: TaskId,
     /// Everything that determines the result, as JSON.
     pub text: String,
-    /// The experiment. Its graph is not loaded; the field `graph` describes the graph.
+    /// The experiment. Its input is not loaded; `input` describes it.
     pub experiment: Experiment,
-    /// The input that the run works on: a graph, or an input that the workload itself provides.
-    /// `None` if the workload generates its input from its settings.
-    pub graph: Option<GraphRequest>,
+    /// The input that the run works on. `None` if the workload generates its input from its
+    /// settings.
+    pub input: Option<InputRequest>,
 }
 
 impl Task {
-    /// Creates a task. `graph` describes the graph of the experiment, which is not loaded yet.
+    /// Creates a task. `input` describes the input of the experiment, which is not loaded yet.
     #[must_use]
-    pub fn new(experiment: Experiment, graph: Option<GraphRequest>) -> Task {
+    pub fn new(experiment: Experiment, input: Option<InputRequest>) -> Task {
         let all: BTreeMap<&str, String> =
             experiment.settings.iter().map(|(setting, value)| (setting.name, value)).collect();
-        let of_graph = graph.as_ref();
+        let of_input = input.as_ref();
         let text = json!({
             "code": crate::CODE,
             "system": experiment.system,
             "protocol": experiment.scenario.protocol,
             "workload": experiment.workload.name,
             "settings": all,
-            "graph": of_graph.map(|graph| &graph.name),
-            "scale": of_graph.and_then(|graph| graph.scale).map(|scale| scale.to_string()),
-            "graph_digest": of_graph.and_then(|graph| graph.digest.as_ref()),
+            "graph": of_input.map(|input| &input.name),
+            "scale": of_input.and_then(|input| input.scale).map(|scale| scale.to_string()),
+            "graph_digest": of_input.and_then(|input| input.digest.as_ref()),
             "seed": experiment.seed,
         })
         .to_string();
-        Task { id: TaskId::of(&text), text, experiment, graph }
+        Task { id: TaskId::of(&text), text, experiment, input }
     }
 
     /// The size of the task. It serves to sort tasks and to estimate time. For a task without an
     /// input, it grows with the numbers in the settings.
     #[must_use]
     pub fn weight(&self) -> u64 {
-        if let Some(graph) = &self.graph {
-            return graph.weight;
+        if let Some(input) = &self.input {
+            return input.weight;
         }
         let settings = self.experiment.settings.iter();
         let growth = settings.filter_map(|(setting, value)| match setting.kind {
@@ -137,12 +168,17 @@ impl Task {
         weight.clamp(1.0, (1_u64 << 48) as f64) as u64
     }
 
+    /// The settings by name, without those that the input replaces.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
+        self.experiment.settings_beside(self.input.as_ref().is_some_and(|input| input.named.is_none()))
+    }
+
     /// A short description of the run.
     #[must_use]
     pub fn label(&self) -> String {
         let Experiment { system, machine, scenario, workload, seed, .. } = &self.experiment;
-        let input = match &self.graph {
-            Some(graph) => format!(", input {}", printable(&graph.name)),
+        let input = match &self.input {
+            Some(input) => format!(", input {}", printable(&input.name)),
             None => String::new(),
         };
         format!("{}{input} on {} under {scenario}, seed {seed}", workload.name, machine.after(&system.name))

@@ -460,7 +460,7 @@ fn a_graph_file_replaces_its_stand_in() {
     let plan_of = || plan(&request).runs().map(|(key, task)| (key.clone(), task.clone())).collect::<Vec<_>>();
     let before = plan_of();
     let (_, task) = before.iter().find(|(key, _)| key.input == "SSSP-3").unwrap();
-    let graph = task.graph.as_ref().unwrap();
+    let graph = task.input.as_ref().unwrap();
     assert!(graph.name.ends_with("c-68.gr") && graph.scale.is_none());
     fs::write(folder.join("c-68.gr"), "p sp 3 2\na 1 2 5\na 2 3 6\n").unwrap();
     let changed = plan_of().iter().zip(&before).filter(|(a, b)| a.1.id != b.1.id).count();

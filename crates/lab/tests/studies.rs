@@ -6,7 +6,9 @@ use std::path::{Path, PathBuf};
 
 use lab::experiment::{Experiment, Question};
 use lab::results::Measured;
-use lab::store::TaskId;
+use lab::run::Pulse;
+use lab::runner::perform_tasks;
+use lab::store::{Store, Stored, TaskId};
 use lab::study::{PlannedRun, Study, StudyResults, columns, study_report};
 use lab::systems::{Change, Systems};
 use lab::table::Values;
@@ -355,7 +357,7 @@ fn the_files_of_a_study_are_found_from_its_folder_and_its_path_does_not_change_t
         (straight.value(run, 0).as_str(), run.task.experiment.system.name.as_str()),
         ("./own.toml", "own")
     );
-    assert_eq!(run.task.graph.as_ref().unwrap().name, "inner/path.mtx");
+    assert_eq!(run.task.input.as_ref().unwrap().name, "inner/path.mtx");
     let missing = |from: &str, to: &str, looked_at: &str| {
         let error = study(folder.join("missing.toml"), &text.replace(from, to)).unwrap_err();
         assert!(error.contains(folder.join(looked_at).to_str().unwrap()), "{error}");
@@ -374,6 +376,74 @@ fn the_files_of_a_study_are_found_from_its_folder_and_its_path_does_not_change_t
         ),
         "{twice}"
     );
+}
+
+#[test]
+fn an_input_that_changes_during_a_sweep_ends_it_and_no_result_is_stored() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("study-changed");
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(&folder).unwrap();
+    let systems = Systems::with_folder("no such folder");
+    let text = "systems = 'hlrc-8cu'\nscenarios = 'vi'\nworkloads = ['bfs', 'nn']\n\
+                [inputs]\nbfs = 'graph.gr'\nnn = 'places.csv'\n[set.nn]\nnearest = 1\n";
+    let study = || Study::parse(&folder.join("study.toml"), text, &systems).unwrap();
+    for (changed, text) in [("graph.gr", "p sp 3 2\na 1 2 5\na 2 3 7\n"), ("places.csv", "1 2\n3 5\n")] {
+        fs::write(folder.join("graph.gr"), "p sp 3 2\na 1 2 5\na 2 3 6\n").unwrap();
+        fs::write(folder.join("places.csv"), "1 2\n3 4\n").unwrap();
+        let study = study();
+        fs::write(folder.join(changed), text).unwrap();
+        let task = study.tasks().into_iter().find(|task| task.input.as_ref().unwrap().name == changed);
+        let store = Store::open(&folder.join(format!("runs-{changed}"))).unwrap();
+        let error = perform_tasks(&[task.unwrap()], &store, 1, &Pulse::default(), &|_| {}).unwrap_err();
+        let want = format!("the input {changed} has changed since the command began: repeat the command");
+        assert_eq!(error.to_string(), want);
+        assert!(matches!(store.load(task.unwrap()), Stored::Nothing));
+    }
+}
+
+#[test]
+fn inputs_of_numbers_are_checked_with_the_study() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("study, of numbers");
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("a.csv"), "1 2\n3 4\n").unwrap();
+    let systems = Systems::with_folder("no such folder");
+    let start = "systems = 'hlrc-8cu'\nscenarios = ['vi', 'no-l1']\n";
+    let study = |rest: &str| {
+        let study = Study::parse(&folder.join("s.toml"), &format!("{start}{rest}"), &systems);
+        study.map_err(|error| error.to_string())
+    };
+    let good = study(
+        "workloads = ['matmul', 'lud']\n[inputs]\nmatmul = 'a.csv,a.csv'\nlud = 'a.csv'\n\
+                      [set]\nn = 2\nm = 2\nk = 2\n",
+    );
+    let good = good.unwrap();
+    let tasks = good.tasks();
+    assert_eq!(tasks.len(), 4);
+    for task in tasks {
+        let input = task.input.as_ref().unwrap();
+        let is_product = task.experiment.workload.name == "matmul";
+        assert_eq!((input.paths.len(), input.scale), (1 + usize::from(is_product), None));
+        assert!(task.text.contains(input.digest.as_ref().unwrap()));
+        assert!(task.experiment.numbers.is_none(), "the tables are read again when the run begins");
+    }
+    let error = |rest: &str| study(rest).unwrap_err();
+    let one = error("workloads = 'matmul'\ninputs = 'a.csv'\n");
+    assert!(one.contains("s.toml:4:10: matmul under vi: workload `matmul` takes 2 files"), "{one}");
+    let shape = error("workloads = 'lud'\ninputs = 'a.csv'\nset = { n = [2, 3] }\n");
+    assert!(shape.contains("s.toml:4:10: lud with n=3 under vi: ") && shape.contains("a.csv:1:"), "{shape}");
+    let setting = error("workloads = 'nn'\ninputs = 'a.csv'\nset = { nearest = [1, 3] }\n");
+    assert!(setting.contains("s.toml:5:23: nn with nearest=3 under vi: "), "{setting}");
+    let replaced = error("workloads = 'nn'\ninputs = 'a.csv'\nset = { n = 4 }\n");
+    assert!(replaced.contains("s.toml:5:13: nn with n=4 under vi: `n=4` cannot be set"), "{replaced}");
+    let scale = error("workloads = 'nn'\ninputs = 'a.csv'\nscale = '1/2'\n");
+    assert!(scale.ends_with(
+        "s.toml:5:9: the input of workload `nn` is a file of numbers, so the scale does not apply"
+    ));
+    let device = error("workloads = 'nn'\ninputs = '/dev/zero'\n");
+    assert!(device.ends_with("s.toml:4:10: cannot read /dev/zero: it is not a regular file"), "{device}");
+    let none = error("workloads = 'vec-add'\ninputs = 'a.csv'\n");
+    assert!(none.contains("s.toml:4:10: workload `vec-add` has no input `a.csv`"), "{none}");
 }
 
 #[test]

@@ -54,8 +54,8 @@ pub(super) struct Expected {
 fn program(task: &Task) -> String {
     let settings: Vec<String> =
         task.experiment.settings.iter().map(|(setting, value)| format!("{}={value}", setting.name)).collect();
-    let graph = task.graph.as_ref().map(|graph| (&graph.name, graph.scale));
-    format!("{} {graph:?} {}", task.experiment.workload.name, settings.join(" "))
+    let input = task.input.as_ref().map(|input| (&input.name, input.scale));
+    format!("{} {input:?} {}", task.experiment.workload.name, settings.join(" "))
 }
 
 impl Expected {

@@ -17,7 +17,7 @@ mod resolve;
 mod score;
 pub(crate) mod statistics;
 
-pub use crate::task::{GraphRequest, Task};
+pub use crate::task::{InputRequest, Task};
 pub use built_in::names;
 pub use plan::{Plan, Request};
 

@@ -15,7 +15,7 @@ use crate::experiment::{Experiment, named_once, set_once};
 use crate::input::parse_scale;
 use crate::results::RowKey;
 use crate::systems::Changes;
-use crate::task::{GraphRequest, Task};
+use crate::task::{InputRequest, Task};
 
 /// The part of a paper to reproduce.
 #[derive(Clone, Debug, Default)]
@@ -39,7 +39,7 @@ pub struct Plan {
     pub(super) scale: Scale,
     pub(super) seeds: Vec<u64>,
     pub(super) overrides: Vec<(String, String)>,
-    pub(super) graphs: BTreeMap<String, GraphRequest>,
+    pub(super) graphs: BTreeMap<String, InputRequest>,
     /// Whether all figures are requested.
     pub(super) all_figures: bool,
     /// The task of each run, by the key of the run. Runs with different keys may have equal tasks.
@@ -187,7 +187,7 @@ fn graphs(
     paper: &Paper,
     scale: Scale,
     folder: Option<&Path>,
-) -> Result<BTreeMap<String, GraphRequest>, Error> {
+) -> Result<BTreeMap<String, InputRequest>, Error> {
     let mut graphs = BTreeMap::new();
     if scale != Scale::FULL && !paper.inputs.iter().any(|input| matches!(input.source, Source::Graph(_))) {
         let name = &paper.name;
@@ -199,7 +199,7 @@ fn graphs(
         let graph = match &input.source {
             Source::Graph(graph) => graph,
             Source::Named(named) => {
-                graphs.insert(input.name.clone(), GraphRequest::of_workload(named));
+                graphs.insert(input.name.clone(), InputRequest::of_workload(named));
                 continue;
             }
         };
@@ -213,8 +213,8 @@ fn graphs(
                 let message = format!("{name} is a file and has no scale {scale}, expected scale 1");
                 return Err(Error::Impossible(message));
             }
-            Some(path) => GraphRequest::of_file(&path.to_string_lossy(), &path)?,
-            None => GraphRequest::stand_in(graph, scale)?,
+            Some(path) => InputRequest::of_files(&path.to_string_lossy(), vec![path.clone()])?,
+            None => InputRequest::stand_in(graph, scale)?,
         };
         graphs.insert(input.name.clone(), asked);
     }

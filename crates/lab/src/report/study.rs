@@ -249,6 +249,14 @@ fn conditions(page: &mut Page, results: &StudyResults) {
         rows: results.scenarios.iter().map(|s| text([&s.name, &s.protocol, &s.policy])).collect(),
         ..Table::default()
     });
+    if !results.inputs.is_empty() {
+        page.table(&Table {
+            caption: "Inputs".to_owned(),
+            headings: headings(&["input", "workload", "contents"]),
+            rows: results.inputs.iter().map(|i| text([&i.name, &i.workload, &i.contents])).collect(),
+            ..Table::default()
+        });
+    }
     page.raw(&details("All runs", &runs(results).html()));
     for machine in &results.machines {
         let table = Table {

@@ -17,7 +17,7 @@ const COUNTER: &str = "counters.";
 const ENERGY: &str = "energy_pj.";
 
 fn cells(task: &Task, measured: &Measured) -> Result<Vec<Column>, serde_json::Error> {
-    let (experiment, graph) = (&task.experiment, task.graph.as_ref());
+    let (experiment, input) = (&task.experiment, task.input.as_ref());
     let text = |name: &str, value: String| Column::text(name, vec![value]);
     let mut cells = vec![
         text("task", task.text.clone()),
@@ -25,8 +25,8 @@ fn cells(task: &Task, measured: &Measured) -> Result<Vec<Column>, serde_json::Er
         text("protocol", experiment.scenario.protocol.to_owned()),
         text("policy", experiment.policy()),
         text("workload", experiment.workload.name.to_owned()),
-        text("graph", graph.map(|graph| graph.name.clone()).unwrap_or_default()),
-        text("scale", graph.and_then(|graph| graph.scale).map_or("1".to_owned(), |scale| scale.to_string())),
+        text("graph", input.map(|input| input.name.clone()).unwrap_or_default()),
+        text("scale", input.and_then(|input| input.scale).map_or("1".to_owned(), |scale| scale.to_string())),
         Column::count("seed", vec![experiment.seed]),
         Column::count("cycles", vec![measured.cycles]),
         Column { name: "answer_ok".to_owned(), values: Values::Flag(vec![measured.answer_ok]) },
@@ -35,7 +35,7 @@ fn cells(task: &Task, measured: &Measured) -> Result<Vec<Column>, serde_json::Er
     ];
     let changes = experiment.machine.0.iter();
     cells.extend(changes.map(|change| text(&format!("machine.{}", change.key), change.value_text())));
-    cells.extend(experiment.settings().map(|(name, value)| text(&format!("settings.{name}"), value)));
+    cells.extend(task.settings().map(|(name, value)| text(&format!("settings.{name}"), value)));
     cells.extend(
         measured.counters.iter().map(|(name, n)| Column::count(format!("{COUNTER}{name}"), vec![*n])),
     );

@@ -28,6 +28,7 @@ impl Study {
             axes: self.axes.clone(),
             machines: self.machines.clone(),
             scenarios: self.scenarios.clone(),
+            inputs: self.inputs.clone(),
             charts,
             rows: data.rows,
         }
@@ -52,11 +53,7 @@ impl Study {
             policy: experiment.policy(),
             workload: experiment.workload.name.to_owned(),
             input: name(AxisKind::Input),
-            settings: experiment
-                .settings
-                .iter()
-                .map(|(setting, value)| (setting.name.to_owned(), value))
-                .collect(),
+            settings: run.task.settings().map(|(name, value)| (name.to_owned(), value)).collect(),
             seed: experiment.seed,
             measured: results.get(&run.task.id).cloned().unwrap_or_else(missing),
         }

@@ -29,6 +29,12 @@ pub fn study_report(results: &StudyResults) -> String {
     for scenario in &results.scenarios {
         page += &row([scenario.name.clone(), scenario.protocol.clone(), scenario.policy.clone()]);
     }
+    if !results.inputs.is_empty() {
+        page += "\n| input | workload | contents |\n|---|---|---|\n";
+        for input in &results.inputs {
+            page += &row([input.name.clone(), input.workload.clone(), input.contents.clone()]);
+        }
+    }
     let failures: Vec<String> = results.failures().collect();
     if !failures.is_empty() {
         page += "\n## Runs without a right answer\n\n";

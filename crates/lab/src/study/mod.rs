@@ -21,8 +21,8 @@ mod table;
 pub use markdown::study_report;
 pub(crate) use results::plain;
 pub use results::{
-    AxisKind, Chart, ChartFigure, ChartPoint, StudiedAxis, StudiedMachine, StudiedScenario, StudyResults,
-    StudyRow,
+    AxisKind, Chart, ChartFigure, ChartPoint, StudiedAxis, StudiedInput, StudiedMachine, StudiedScenario,
+    StudyResults, StudyRow,
 };
 pub use table::columns;
 
@@ -56,6 +56,7 @@ pub struct Study {
     pub text: String,
     charts: Vec<ChartPlan>,
     machines: Vec<StudiedMachine>,
+    inputs: Vec<StudiedInput>,
     scenarios: Vec<StudiedScenario>,
 }
 

@@ -8,20 +8,20 @@ use sim::config::System;
 use toml::Spanned;
 use workloads::graph::programs::program_of;
 use workloads::graph::stand_in::{self, Scale};
-use workloads::{SettingKind, Size, Workload};
+use workloads::{SettingKind, Size, Workload, inputs};
 
 use super::axis::{Axis, Listed, combinations};
 use super::file::{SettingFile, VariantFile};
 use super::machines::Machine;
 use super::read::{Span, with_real_part};
 use super::resolve::{Input, Resolver, json};
-use super::results::{AxisKind, StudiedAxis};
+use super::results::{AxisKind, StudiedAxis, StudiedInput};
 use crate::error::{Error, printable};
 use crate::experiment::{Experiment, Question};
-use crate::input::{GraphInput, parse_scale};
+use crate::input::{Opened, parse_scale, paths_in};
 use crate::scenario::Scenario;
 use crate::systems::{Changes, text_of};
-use crate::task::GraphRequest;
+use crate::task::InputRequest;
 
 /// A program: a workload with its input, its settings and its scenario. A run adds only the machine
 /// and the seed.
@@ -29,11 +29,12 @@ pub(super) struct Prepared {
     pub(super) place: Vec<(usize, usize)>,
     pub(super) variant: Option<usize>,
     pub(super) experiment: Experiment,
-    pub(super) graph: Option<GraphRequest>,
+    pub(super) input: Option<InputRequest>,
 }
 
 impl<'a> Resolver<'a> {
-    /// Lists every workload with every combination of its inputs, settings and scenarios.
+    /// Every workload with every combination of its inputs, settings and scenarios, and descriptions
+    /// of the inputs.
     pub(super) fn programs(
         &self,
         machines: &[Machine],
@@ -41,7 +42,7 @@ impl<'a> Resolver<'a> {
         (workloads, size): (&[&'static Workload], Option<Size>),
         inputs: &[Vec<Input<'a>>],
         axes: &[StudiedAxis],
-    ) -> Result<Vec<Prepared>, Error> {
+    ) -> Result<(Vec<Prepared>, Vec<StudiedInput>), Error> {
         let scale = match &self.file.scale {
             Some(scale) => self.at(scale.span(), parse_scale(scale.get_ref()))?,
             None => Scale::FULL,
@@ -51,7 +52,8 @@ impl<'a> Resolver<'a> {
             0 => vec![None],
             count => (0..count).map(Some).collect(),
         };
-        let (mut programs, mut requests) = (Vec::new(), BTreeMap::<&str, GraphRequest>::new());
+        let (mut programs, mut described) = (Vec::new(), Vec::new());
+        let mut requests = BTreeMap::new();
         for (at, workload) in workloads.iter().enumerate() {
             let settings = self.settings_of(workload);
             let sizes: Vec<usize> = settings.iter().map(|axis| axis.values.len()).collect();
@@ -62,10 +64,10 @@ impl<'a> Resolver<'a> {
                 }
             }
             for &input in &inputs[at] {
-                let graph =
+                let request =
                     input.map(|name| self.request(workload, name, scale, &mut requests)).transpose()?;
-                // The open graph. It is generated or read only once, and all combinations share it.
-                let mut opened = None;
+                // Generated or read once for all combinations.
+                let mut opened = Opened { folder: self.folder().to_owned(), ..Opened::default() };
                 for (variant, given, point) in &points {
                     for named in scenarios.iter().enumerate() {
                         let place = place(axes, (at, input), settings.iter().copied().zip(point), named.0);
@@ -76,13 +78,14 @@ impl<'a> Resolver<'a> {
                             place,
                             variant: *variant,
                             experiment,
-                            graph: graph.clone(),
+                            input: request.clone(),
                         });
                     }
                 }
+                described.extend(request.map(|request| StudiedInput::of(workload, &request, &opened)));
             }
         }
-        Ok(programs)
+        Ok((programs, described))
     }
 
     /// The input of a task: a file, a stand-in, or an input that the workload itself provides.
@@ -91,8 +94,9 @@ impl<'a> Resolver<'a> {
         workload: &Workload,
         name: &'a Spanned<String>,
         scale: Scale,
-        known: &mut BTreeMap<&'a str, GraphRequest>,
-    ) -> Result<GraphRequest, Error> {
+        known: &mut BTreeMap<(&'a str, bool), InputRequest>,
+    ) -> Result<InputRequest, Error> {
+        let takes_numbers = inputs::program_of(workload).is_some();
         if let Some(named) = workload.inputs().iter().find(|input| input.name == name.get_ref()) {
             if let Some(scale) = &self.file.scale {
                 let message = format!(
@@ -101,29 +105,42 @@ impl<'a> Resolver<'a> {
                 );
                 return Err(self.source.error(scale.span(), message));
             }
-            return Ok(GraphRequest::of_workload(named));
+            return Ok(InputRequest::of_workload(named));
         }
-        if let Some(known) = known.get(name.get_ref().as_str()) {
+        if let (Some(scale), true) = (&self.file.scale, takes_numbers) {
+            let message = format!(
+                "the input of workload `{}` is a file of numbers, so the scale does not apply",
+                workload.name
+            );
+            return Err(self.source.error(scale.span(), message));
+        }
+        let key = (name.get_ref().as_str(), takes_numbers);
+        if let Some(known) = known.get(&key) {
             return Ok(known.clone());
         }
         let path = self.path(name.get_ref());
         let found = match stand_in::find(name.get_ref()) {
-            Ok(_) => GraphRequest::stand_in(name.get_ref(), scale),
+            _ if takes_numbers => {
+                let paths = paths_in(name.get_ref()).map(|path| self.path(path)).collect();
+                InputRequest::of_files(name.get_ref(), paths)
+            }
+            Ok(_) => InputRequest::stand_in(name.get_ref(), scale),
             Err(message) if !path.exists() => {
                 let path = printable(&path.to_string_lossy());
                 Err(Error::Impossible(format!("there is no file `{path}`, and {message}")))
             }
-            Err(_) => GraphRequest::of_file(name.get_ref(), &path),
+            Err(_) => InputRequest::of_files(name.get_ref(), vec![path]),
         };
         let found = self.at(name.span(), found)?;
-        known.insert(name.get_ref(), found.clone());
+        known.insert(key, found.clone());
         Ok(found)
     }
 
-    /// The input of a workload in the form of [`Question::input`]. The path of a file becomes a
-    /// path from the working directory.
+    /// The input of a workload as [`Question::input`] names it: a graph file by its path from the
+    /// working directory, and files of numbers by their paths from the folder of the study.
     fn sought(&self, workload: &Workload, name: &str) -> String {
-        match workload.inputs().is_empty() && stand_in::find(name).is_err() {
+        match program_of(workload).is_some() && workload.inputs().is_empty() && stand_in::find(name).is_err()
+        {
             true => self.path(name).to_string_lossy().into_owned(),
             false => name.to_owned(),
         }
@@ -169,7 +186,7 @@ impl<'a> Resolver<'a> {
         (workload, size, input): (&'static Workload, Option<Size>, Input<'_>),
         (number, scenario): (usize, &Scenario),
         given: &[(String, String, Span)],
-        graph: &mut Option<GraphInput>,
+        opened: &mut Opened,
     ) -> Result<Experiment, Error> {
         let mut alone = match size {
             Some(size) => workload.sized(size).map_err(|error| Error::Impossible(error.to_string()))?,
@@ -200,9 +217,10 @@ impl<'a> Resolver<'a> {
         // If the combination is possible without the settings, the error is placed at the settings.
         let is_of_settings = || {
             let question = Question { settings: Vec::new(), ..question.clone() };
-            Experiment::with_machine(machine.clone(), &question, &mut None).is_ok()
+            let mut opened = Opened { folder: self.folder().to_owned(), ..Opened::default() };
+            Experiment::with_machine(machine.clone(), &question, &mut opened).is_ok()
         };
-        let experiment = Experiment::with_machine(machine.clone(), &question, graph).map_err(|error| {
+        let experiment = Experiment::with_machine(machine.clone(), &question, opened).map_err(|error| {
             let span = match given.last() {
                 Some((.., span)) if is_of_settings() => span.clone(),
                 _ => input.map_or_else(|| name.span(), Spanned::span),
@@ -226,7 +244,7 @@ impl<'a> Resolver<'a> {
                 return Err(self.source.error(span.clone(), message));
             }
         }
-        Ok(Experiment { input: None, ..experiment })
+        Ok(Experiment { input: None, numbers: None, ..experiment })
     }
 }
 

@@ -51,8 +51,18 @@ impl<'a> Keys<'a> {
 
     /// Takes the entry with this key. Fails if the table has no such entry.
     pub(super) fn need(&mut self, key: &'static str) -> Result<Entry<'a>, Error> {
-        let (source, span) = (self.source, self.span.clone());
-        self.take(key).ok_or_else(|| source.error(span, format!("missing key `{key}`")))
+        if let Some(entry) = self.take(key) {
+            return Ok(entry);
+        }
+        // A misspelled key. Keys of one letter are all near to each other.
+        let is_near = |entry: &&Entry<'_>| key.len() > 1 && nearest(entry.key.get_ref(), &[key]).is_some();
+        Err(match self.entries.iter().find(is_near) {
+            Some(entry) => {
+                let wrong = printable(entry.key.get_ref());
+                self.source.error(entry.key.span(), format!("unknown key `{wrong}`, did you mean `{key}`?"))
+            }
+            None => self.source.error(self.span.clone(), format!("missing key `{key}`")),
+        })
     }
 
     /// Fails if an entry is left, because its key is then unknown.

@@ -35,7 +35,7 @@ pub(super) fn study(source: &Source, systems: &Systems) -> Result<Study, Error> 
     resolver.check_size(&workloads, &inputs)?;
     let machines = resolver.machines(systems)?;
     let counters = resolver.counters(&machines, &scenarios)?;
-    let programs = resolver.programs(&machines, &scenarios, (&workloads, size), &inputs, &axes)?;
+    let (programs, inputs) = resolver.programs(&machines, &scenarios, (&workloads, size), &inputs, &axes)?;
     let runs = runs(&machines, &programs, &file.seeds, scenarios.len());
     let mut study = Study {
         title: file.title.clone(),
@@ -44,6 +44,7 @@ pub(super) fn study(source: &Source, systems: &Systems) -> Result<Study, Error> 
         runs,
         charts: Vec::new(),
         machines: described(&machines),
+        inputs,
         text: source.text.clone(),
         scenarios: scenarios
             .iter()
@@ -78,8 +79,12 @@ impl<'a> Resolver<'a> {
 
     /// The path of a file that the study names. A relative path begins in the folder of the study.
     pub(super) fn path(&self, name: &str) -> PathBuf {
-        let folder = self.source.path.parent().unwrap_or(Path::new(""));
-        folder.join(name).components().collect()
+        self.folder().join(name).components().collect()
+    }
+
+    /// The folder of the study.
+    pub(super) fn folder(&self) -> &Path {
+        self.source.path.parent().unwrap_or(Path::new(""))
     }
 
     fn scenarios(&self) -> Result<Vec<Scenario>, Error> {
@@ -129,11 +134,8 @@ impl<'a> Resolver<'a> {
 
     fn check_input(&self, workload: &Workload, name: &Spanned<String>) -> Result<(), Error> {
         let named = workload.inputs();
-        if inputs::program_of(workload).is_some() {
-            let message = format!("a study gives no files of numbers to `{}`, use `run`", workload.name);
-            return Err(self.source.error(name.span(), message));
-        }
-        if named.is_empty() && program_of(workload).is_none() {
+        let takes_files = program_of(workload).is_some() || inputs::program_of(workload).is_some();
+        if named.is_empty() && !takes_files {
             let error = Error::unknown_input(workload.name, name.get_ref()).to_string();
             let hint = "To give inputs to one workload only, write `[inputs]` with a list for each workload";
             return Err(self.source.error(name.span(), format!("{error}. {hint}")));
@@ -296,7 +298,7 @@ fn runs(machines: &[Machine], programs: &[Prepared], seeds: &[u64], scenarios: u
                     seed,
                     ..program.experiment.clone()
                 };
-                let task = Task::new(experiment, program.graph.clone());
+                let task = Task::new(experiment, program.input.clone());
                 runs.push(PlannedRun { place: place.clone(), task });
             }
         }

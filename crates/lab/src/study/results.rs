@@ -2,11 +2,17 @@
 //! they must not change.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
+use proto::words::{counted, grouped};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use workloads::Workload;
+use workloads::files::numbers::NumberFormat;
 
+use crate::input::{GraphInput, NumbersInput, Opened, TableRecord};
 use crate::results::{Interval, Measured};
+use crate::task::InputRequest;
 
 /// The results of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -23,6 +29,9 @@ pub struct StudyResults {
     pub machines: Vec<StudiedMachine>,
     /// The scenarios of the study.
     pub scenarios: Vec<StudiedScenario>,
+    /// The inputs that the file names. Results of earlier versions have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<StudiedInput>,
     /// The charts, in the order of the file.
     pub charts: Vec<Chart>,
     /// The rows, one for each run.
@@ -80,6 +89,20 @@ pub struct StudiedScenario {
     pub policy: String,
 }
 
+/// An input of a study.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StudiedInput {
+    /// The name, as the file gives it.
+    pub name: String,
+    /// The name of the workload.
+    pub workload: String,
+    /// The contents of the input, in one line.
+    pub contents: String,
+    /// The digest of the files. `None` if the input is not a file.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub digest: Option<String>,
+}
+
 /// One run of a study.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyRow {
@@ -100,7 +123,7 @@ pub struct StudyRow {
     pub workload: String,
     /// The name of the input. `None` if the run has no named input.
     pub input: Option<String>,
-    /// Every setting of the workload.
+    /// Every setting of the workload, except those that the input replaces.
     pub settings: BTreeMap<String, String>,
     /// The seed of the run.
     pub seed: u64,
@@ -178,6 +201,53 @@ impl StudyRow {
             self.workload, self.system, self.scenario, self.seed
         )
     }
+}
+
+impl StudiedInput {
+    /// The description of an input that is open.
+    pub(super) fn of(workload: &Workload, request: &InputRequest, opened: &Opened) -> StudiedInput {
+        let contents = match (request.named, &opened.graph) {
+            (Some(named), _) => named.summary.to_owned(),
+            (None, Some(graph)) => of_graph(graph),
+            (None, None) => {
+                let mut shapes: Vec<String> = Vec::new();
+                for shape in opened.numbers.all().map(|input| of_numbers(input, request)) {
+                    if !shapes.contains(&shape) {
+                        shapes.push(shape);
+                    }
+                }
+                shapes.join(" or ")
+            }
+        };
+        StudiedInput {
+            name: request.name.clone(),
+            workload: workload.name.to_owned(),
+            contents,
+            digest: request.digest.clone(),
+        }
+    }
+}
+
+/// A graph in one line. A file has the name that the study gives it, so the text does not depend on
+/// the working directory.
+fn of_graph(input: &GraphInput) -> String {
+    let origin = match input.opened.format {
+        Some(format) => format.title().to_owned(),
+        None => input.opened.origin.clone(),
+    };
+    let record = input.record();
+    let size = format!("{}, {}", counted(record.vertices, "vertex"), counted(record.arcs, "arc"));
+    let repairs: Vec<String> = record.repairs.iter().map(|repair| format!("; repaired: {repair}")).collect();
+    format!("{origin}, {size}{}", repairs.concat())
+}
+
+/// Tables of numbers in one line.
+fn of_numbers(input: &NumbersInput, request: &InputRequest) -> String {
+    let table = |(table, path): (&TableRecord, &PathBuf)| {
+        let (rows, columns) = (grouped(table.rows), grouped(table.columns));
+        format!("{}: {}, {rows} by {columns}", table.content, NumberFormat::of(path).title())
+    };
+    input.records.iter().zip(&request.paths).map(table).collect::<Vec<_>>().join("; ")
 }
 
 /// The value as text. A text value has no quotes.
