@@ -2,7 +2,7 @@
 //! which the kernel awaits.
 
 use core::cell::{Cell, RefCell};
-use core::future::Future;
+use core::future::{Future, poll_fn};
 use core::marker::PhantomData;
 use core::pin::Pin;
 use core::task::{Context, Poll};
@@ -220,6 +220,13 @@ impl Future for Accepted {
 pub struct Reading<T> {
     pub(crate) accepted: Accepted,
     pub(crate) word: PhantomData<fn() -> T>,
+}
+
+impl<T> Reading<T> {
+    /// The little-endian bytes of the elements.
+    pub(crate) async fn bytes(mut self) -> Vec<u8> {
+        poll_fn(|_| self.accepted.pending.poll(Vec::new(), |op| core::mem::take(&mut op.bulk))).await
+    }
 }
 
 impl<T: Word> Future for Reading<T> {

@@ -5,6 +5,8 @@ use core::fmt;
 use proto::Width;
 
 use crate::Word;
+use crate::array::Array;
+use crate::host::Host;
 
 /// The results of a program: named vectors of values.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -101,6 +103,22 @@ impl Answer {
         let (width, bytes) = (T::WIDTH, T::to_bytes(values));
         self.parts.push(AnswerPart { name: name.into(), word: T::NAME, width, bytes });
         self
+    }
+
+    /// Adds the elements of a whole array, which the host reads. The array is copied only once.
+    #[track_caller]
+    pub fn with_array<T: Word>(
+        mut self,
+        name: impl Into<String>,
+        host: &Host,
+        from: Array<T>,
+    ) -> impl Future<Output = Self> {
+        let (name, reading) = (name.into(), host.read(from));
+        async move {
+            let bytes = reading.bytes().await;
+            self.parts.push(AnswerPart { name, word: T::NAME, width: T::WIDTH, bytes });
+            self
+        }
     }
 
     /// Adds the number of certain events of the program, such as steals of tasks. No reference

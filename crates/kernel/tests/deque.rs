@@ -117,7 +117,7 @@ fn each_task_of_a_work_stealing_deque_is_done_once() {
             host.write(seeds, &[TASKS]).await;
             let kernel = Kernel::new("worker", move |w| worker(w, deques, seeds, done));
             host.launch(kernel, Grid::new(QUEUES as u32, 2)).await;
-            Answer::new().with("done", &host.read(done).await)
+            Answer::new().with_array("done", &host, done).await
         });
         let options = Options { schedule: Schedule::Seeded(seed), ..Options::default() };
         let answer = match reference::run(program, &options) {

@@ -35,7 +35,7 @@ fn doubling(len: u64, groups: u32) -> Program {
         host.write(a, &values).await;
         let kernel = Kernel::new("double", move |w| double(w, a, b)).uses([a.read(), b.write()]);
         host.launch(kernel, Grid::new(groups, 2)).await;
-        Answer::new().with("b", &host.read(b).await)
+        Answer::new().with_array("b", &host, b).await
     })
 }
 
@@ -71,7 +71,7 @@ fn lanes_leave_a_loop_one_by_one() {
             let out = host.alloc::<u32>("out", 256);
             let groups = 256 / host.shape().lanes;
             host.launch(Kernel::new("collatz", move |w| collatz(w, out)), Grid::new(groups, 1)).await;
-            Answer::new().with("out", &host.read(out).await)
+            Answer::new().with_array("out", &host, out).await
         })
     };
     let steps = |mut n: u64| {
@@ -103,7 +103,7 @@ fn the_three_forms_of_a_place_access_the_same_elements() {
             let values: Vec<u16> = (0..100).map(|v| v * 7).collect();
             host.write(a, &values).await;
             host.launch(Kernel::new("places", move |w| body(w, a, out)), Grid::new(1, 1)).await;
-            Answer::new().with("out", &host.read(out).await)
+            Answer::new().with_array("out", &host, out).await
         })
     };
     everywhere(program, |answer, lanes| {
@@ -204,7 +204,7 @@ fn a_barrier_orders_earlier_stores_before_later_loads() {
             let out = host.alloc::<u32>("out", 5 * 4 * 3);
             let grid = Grid::new(5, 4).lds_bytes(80);
             host.launch(Kernel::new("lds", move |w| exchange_in_lds(w, out)), grid).await;
-            Answer::new().with("out", &host.read(out).await)
+            Answer::new().with_array("out", &host, out).await
         })
     };
     let want: Vec<u32> = (0..20).flat_map(|_| [46, 86, 126]).collect();
@@ -228,7 +228,7 @@ fn the_host_runs_beside_a_kernel_and_launches_more() {
             while host.atomic_load(flag, 1, Order::Acquire).await != 7 {}
             first.await;
             let old = host.rmw(flag, 0, RmwKind::CompareExchange { expected: 1 }, 5, Order::SeqCst).await;
-            Answer::new().with("old", &[old]).with("flag", &host.read(flag).await)
+            Answer::new().with("old", &[old]).with_array("flag", &host, flag).await
         })
     };
     everywhere(program, |answer, _| {
@@ -247,7 +247,7 @@ fn a_seed_determines_the_run() {
         let program = Program::new("race", |host| async move {
             let (order, next) = (host.alloc::<u32>("order", 16), host.alloc::<u32>("next", 1));
             host.launch(Kernel::new("race", move |w| race(w, order, next)), Grid::new(8, 2)).await;
-            Answer::new().with("order", &host.read(order).await)
+            Answer::new().with_array("order", &host, order).await
         });
         let outcome = reference::run(program, &options(64, Schedule::Seeded(seed)));
         outcome.map(|o| o.answer).unwrap_or_default()
@@ -269,7 +269,7 @@ fn work_groups_spread_or_pack_as_the_grid_says() {
             let on = host.alloc::<u32>("on", 4);
             let grid = Grid::new(4, 1).placed(placement);
             host.launch(Kernel::new("note", move |w| note(w, on)), grid).await;
-            Answer::new().with("on", &host.read(on).await)
+            Answer::new().with_array("on", &host, on).await
         });
         let outcome = reference::run(program, &options(64, Schedule::RoundRobin));
         assert_eq!(outcome.map(|o| o.answer.expect("on", &want)), Ok(Ok(())), "{placement:?}");

@@ -124,7 +124,7 @@ fn lanes_exchange_values_among_the_active_ones() {
         let program = Program::new("exchange", |host| async move {
             let out = host.alloc::<u32>("out", 5);
             host.launch(Kernel::new("exchange", move |w| body(w, out)), Grid::new(1, 1)).await;
-            Answer::new().with("out", &host.read(out).await)
+            Answer::new().with_array("out", &host, out).await
         });
         let options = Options { shape: Shape { lanes, ..Shape::default() }, ..Options::default() };
         let outcome = reference::run(program, &options);

@@ -29,7 +29,7 @@ fn kernel<F: Future<Output = ()> + 'static>(
         let words = host.alloc::<u32>("words", 4096);
         let kernel = Kernel::new("test", move |w: Wave| body(w, words));
         host.launch(kernel, Grid::new(groups, 1)).await;
-        Answer::new().with("words", &host.read(words).await)
+        Answer::new().with_array("words", &host, words).await
     })
 }
 

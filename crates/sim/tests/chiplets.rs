@@ -49,7 +49,7 @@ fn stream(pages: u64, rounds: u32, host_stores: bool) -> Program {
             .uses([a.read(), b.read(), c.write()]);
             host.launch(kernel, Grid::new(pages as u32, 16)).await;
         }
-        Answer::new().with("c", &host.read(c).await)
+        Answer::new().with_array("c", &host, c).await
     })
 }
 

@@ -46,7 +46,7 @@ fn overwrite(times: u32) -> Program {
             }
         });
         host.launch(read, Grid::new(1, 1)).await;
-        Answer::new().with("a", &host.read(a).await)
+        Answer::new().with_array("a", &host, a).await
     })
 }
 
@@ -87,7 +87,7 @@ fn asked<P: Protocol>(loads: u32, change: impl Fn(&mut System)) -> u64 {
             }
         });
         host.launch(kernel, Grid::new(1, 1)).await;
-        Answer::new().with("a", &host.read(a).await)
+        Answer::new().with_array("a", &host, a).await
     });
     let run = sim::run::<P, ()>(&system, program, &RunOptions::default(), &mut ());
     run.expect("it ends").counters["messages.Get"]

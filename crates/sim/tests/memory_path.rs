@@ -158,7 +158,7 @@ fn updates(times: u64) -> Program {
             }
         });
         host.launch(kernel, Grid::new(1, 1)).await;
-        Answer::new().with("data", &host.read(data).await)
+        Answer::new().with_array("data", &host, data).await
     })
 }
 
@@ -187,7 +187,7 @@ fn a_changed_byte_in_memory_is_progress() {
             }
         });
         host.launch(kernel, Grid::new(1, 1)).await;
-        Answer::new().with("data", &host.read(data).await)
+        Answer::new().with_array("data", &host, data).await
     });
     let options = RunOptions { patience_cycles: 1, ..RunOptions::default() };
     let run = sim::run::<Uncached, ()>(&system("hlrc-8cu"), program, &options, &mut ());

@@ -104,7 +104,7 @@ fn host_looks(len: u64) -> Program {
         host.store(a, 0, 10 * seen).await;
         host.launch(kernel(), grid).await;
         host.rmw(a, 1, RmwKind::Add, 100, Order::AcqRel).await;
-        Answer::new().with("seen", &[seen]).with("a", &host.read(a).await)
+        Answer::new().with("seen", &[seen]).with_array("a", &host, a).await
     })
 }
 
@@ -177,7 +177,7 @@ fn a_load_after_a_buffered_store_forwards_the_value_of_the_storing_lane() {
             w.store(seen, 0, value).await;
         });
         host.launch(kernel, Grid::new(1, 1)).await;
-        Answer::new().with("seen", &host.read(seen).await)
+        Answer::new().with_array("seen", &host, seen).await
     });
     let mut system = system("hlrc-8cu");
     system.issue_rule = IssueRule::Tso;

@@ -83,7 +83,7 @@ fn each_level_counts_the_items_of_its_name() {
             }
         });
         host.launch(kernel, Grid::new(1, 1)).await;
-        Answer::new().with("word", &host.read(word).await)
+        Answer::new().with_array("word", &host, word).await
     });
     let mut kept = Kept { every: 5, samples: Vec::new() };
     // The L2 of this machine writes dirty lines out only when it must.

@@ -125,7 +125,7 @@ fn a_long_loop_without_stores_is_not_reported_as_a_spin() {
             w.store(data, 0u64, sum).await;
         });
         host.launch(kernel, Grid::new(1, 1)).await;
-        Answer::new().with("data", &host.read(data).await)
+        Answer::new().with_array("data", &host, data).await
     });
     let outcome = run(&system("hlrc-8cu"), program, &impatient()).unwrap();
     assert!(outcome.cycles > 10 * impatient().patience_cycles);

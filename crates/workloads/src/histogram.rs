@@ -110,7 +110,7 @@ fn histogram(settings: &Settings, seed: u64) -> Instance {
         } else {
             host.launch(Kernel::new("count", move |w| count(w, s)).uses(uses), grid).await;
         }
-        Answer::new().with("bins", &host.read(s.bins).await)
+        Answer::new().with_array("bins", &host, s.bins).await
     });
     Instance::new(program, move |answer| {
         let mut counts = vec![0u32; bins as usize];

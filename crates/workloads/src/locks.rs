@@ -110,7 +110,7 @@ fn lock_counter(settings: &Settings) -> Instance {
         let uses = [c.lock.read_write(), c.counter.read_write(), c.ready.read_write()];
         let kernel = Kernel::new("increment", move |w| increment(w, c, times)).uses(uses);
         host.launch(kernel, grid).await;
-        Answer::new().with("counter", &host.read(c.counter).await)
+        Answer::new().with_array("counter", &host, c.counter).await
     });
     let sum = (u64::from(groups) * u64::from(waves) * times) as u32;
     Instance::new(program, move |answer| answer.expect("counter", &[sum]))
@@ -144,7 +144,7 @@ fn fg_share(settings: &Settings) -> Instance {
         let uses = [gate.read_write(), ledger.read_write()];
         let kernel = Kernel::new("enter", move |w| enter(w, gate, ledger, level, updates)).uses(uses);
         host.launch(kernel, Grid::new(groups, 1)).await;
-        Answer::new().with("ledger", &host.read(ledger).await)
+        Answer::new().with_array("ledger", &host, ledger).await
     });
     Instance::new(program, move |answer| {
         let all = |i| (0..groups).fold(0u32, |sum, group| sum.wrapping_add(amount(group, i)));

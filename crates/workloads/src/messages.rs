@@ -98,7 +98,7 @@ fn message_passing(settings: &Settings, _seed: u64) -> Result<Instance, BadSetti
         require_room(&host, &grid).await;
         let uses = [c.message.read_write(), c.flags.read_write(), c.received.write()];
         host.launch(Kernel::new("talk", move |w| talk(w, c, rounds as u32)).uses(uses), grid).await;
-        Answer::new().with("received", &host.read(c.received).await)
+        Answer::new().with_array("received", &host, c.received).await
     });
     Ok(Instance::new(program, move |answer| {
         let round = |round| (0..words as u32).map(move |i| word(round, i));

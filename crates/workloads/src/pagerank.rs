@@ -104,7 +104,7 @@ pub(crate) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
             let kernel = kernel.uses([s.rank.write(), s.sum.read_write()]);
             host.launch(kernel, grid_over(&shape, vertices)).await;
         }
-        Answer::new().with("rank", &host.read(s.rank).await)
+        Answer::new().with_array("rank", &host, s.rank).await
     });
     Ok(Instance::new(program, move |answer| {
         // The atomic adds have no fixed order, so the last bits of a rank may differ.

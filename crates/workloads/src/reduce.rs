@@ -79,7 +79,7 @@ fn reduce(settings: &Settings, seed: u64) -> Instance {
             }
         }
         let parts = host.read(parts.unwrap_or(from)).await;
-        Answer::new().with("parts", &parts).with("sum", &host.read(from).await)
+        Answer::new().with("parts", &parts).with_array("sum", &host, from).await
     });
     Instance::new(program, move |answer| {
         let values = data::words_below(seed, n, 1 << 32);

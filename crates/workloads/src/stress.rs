@@ -71,7 +71,7 @@ fn l1_resident(settings: &Settings, seed: u64) -> Instance {
         let kernel = Kernel::new("read", move |w| read_resident(w, from, sums, fours));
         let grid = crate::grid_over(&host.shape(), items);
         host.launch(kernel.uses([from.read(), sums.write()]), grid).await;
-        Answer::new().with("sums", &host.read(sums).await)
+        Answer::new().with_array("sums", &host, sums).await
     });
     Instance::new(program, move |answer| {
         let values = data::words_below(seed, len, 1 << 32);
@@ -118,7 +118,7 @@ fn random_miss(settings: &Settings, seed: u64) -> Instance {
         let kernel = Kernel::new("read", move |w| read_random(w, from, sums, reads));
         let grid = crate::grid_over(&host.shape(), items);
         host.launch(kernel.uses([from.read(), sums.write()]), grid).await;
-        Answer::new().with("sums", &host.read(sums).await)
+        Answer::new().with_array("sums", &host, sums).await
     });
     Instance::new(program, move |answer| {
         let sum = |item: u64| {

@@ -67,7 +67,7 @@ fn vec_copy(settings: &Settings, seed: u64) -> Instance {
         host.write(from, &data::words_below(seed, n, 1 << 32)).await;
         let kernel = Kernel::new("copy", move |w| copy(w, from, to)).uses([from.read(), to.write()]);
         host.launch(kernel, grid_over(&host.shape(), n)).await;
-        Answer::new().with("to", &host.read(to).await)
+        Answer::new().with_array("to", &host, to).await
     });
     Instance::new(program, move |answer| answer.expect("to", &data::words_below(seed, n, 1 << 32)))
 }
@@ -90,7 +90,7 @@ fn vec_add(settings: &Settings, seed: u64) -> Instance {
         let uses = [a.read(), b.read(), sum.write()];
         let kernel = Kernel::new("add", move |w| add(w, a, b, sum)).uses(uses);
         host.launch(kernel, grid_over(&host.shape(), n)).await;
-        Answer::new().with("sum", &host.read(sum).await)
+        Answer::new().with_array("sum", &host, sum).await
     });
     Instance::new(program, move |answer| {
         let (a, b) = (data::floats(seed, n), data::floats(!seed, n));
@@ -116,7 +116,7 @@ fn cache_reuse(settings: &Settings, seed: u64) -> Instance {
             let kernel = Kernel::new(format!("reuse-{number}"), body).uses([from.read(), to.write()]);
             host.launch(kernel, grid_over(&host.shape(), n)).await;
         }
-        Answer::new().with("to", &host.read(to).await)
+        Answer::new().with_array("to", &host, to).await
     });
     Instance::new(program, move |answer| {
         let from = data::words_below(seed, n, 1 << 32);

@@ -152,7 +152,7 @@ fn splitting(policy: Policy, tasks: u32) -> Program {
             w.store(done, u64::from(w.work_group()), count).await;
         });
         host.launch(kernel, Grid::new(QUEUES, 1).lds_bytes(lds_bytes(1))).await;
-        Answer::new().with("done", &host.read(done).await)
+        Answer::new().with_array("done", &host, done).await
     })
 }
 
@@ -366,7 +366,7 @@ fn a_thief_finds_the_oldest_task_and_an_owner_the_newest() {
             w.store(found, 3, u32::from(ends == (None, StealOutcome::Empty))).await;
         });
         host.launch(kernel, Grid::new(1, 1)).await;
-        Answer::new().with("found", &host.read(found).await)
+        Answer::new().with_array("found", &host, found).await
     });
     let answer = reference::run(program, &options(1)).map(|outcome| outcome.answer).unwrap_or_default();
     assert_eq!(answer.get::<u32>("found"), Some(vec![10, 12, 11, 1]));

@@ -54,7 +54,7 @@ mod tests {
             let (from, to) = (host.alloc::<u32>("from", 128), host.alloc::<u32>("to", 128));
             let kernel = Kernel::new("copy", move |w| copy(w, from, to, shift)).uses(uses(from, to));
             host.launch(kernel, Grid::new(2, 1)).await;
-            Answer::new().with("to", &host.read(to).await)
+            Answer::new().with_array("to", &host, to).await
         });
         run(program, &Options { checks_uses: true, ..Options::default() })
             .err()

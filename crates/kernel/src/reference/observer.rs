@@ -79,7 +79,7 @@ mod tests {
                 let _ = value + value;
             };
             host.launch(Kernel::new("k", body), Grid::new(2, 1)).await;
-            Answer::new().with("a", &host.read(a).await)
+            Answer::new().with_array("a", &host, a).await
         });
         let mut seen = Seen::default();
         let outcome =

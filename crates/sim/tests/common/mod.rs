@@ -39,7 +39,7 @@ pub(crate) fn vec_add(len: u64) -> Program {
         .uses([a.read(), b.read(), c.write()]);
         let waves = len.div_ceil(u64::from(shape.lanes));
         host.launch(kernel, Grid::new(waves.div_ceil(4) as u32, 4)).await;
-        Answer::new().with("c", &host.read(c).await)
+        Answer::new().with_array("c", &host, c).await
     })
 }
 
@@ -62,7 +62,7 @@ pub(crate) fn histogram(len: u64) -> Program {
         });
         let waves = len.div_ceil(u64::from(host.shape().lanes));
         host.launch(kernel, Grid::new(waves.div_ceil(4) as u32, 4)).await;
-        Answer::new().with("bins", &host.read(bins).await)
+        Answer::new().with_array("bins", &host, bins).await
     })
 }
 
@@ -96,7 +96,7 @@ pub(crate) fn reduce(len: u64) -> Program {
         });
         let waves = len.div_ceil(u64::from(host.shape().lanes)) as u32;
         host.launch(kernel, Grid::new(waves.div_ceil(4), 4).lds_bytes(16)).await;
-        Answer::new().with("total", &host.read(total).await)
+        Answer::new().with_array("total", &host, total).await
     })
 }
 
@@ -114,7 +114,7 @@ pub(crate) fn lock_counter(groups: u32, rounds: u32, scope: Level, placement: Pl
             }
         });
         host.launch(kernel, Grid::new(groups, 1).placed(placement)).await;
-        Answer::new().with("counter", &host.read(counter).await)
+        Answer::new().with_array("counter", &host, counter).await
     })
 }
 
@@ -165,7 +165,7 @@ pub(crate) fn pipeline(len: u64) -> Program {
         let middle = host.read(a).await;
         host.write(a, &middle.iter().map(|x| x + 1).collect::<Vec<_>>()).await;
         host.launch(step(a, b), grid).await;
-        Answer::new().with("b", &host.read(b).await)
+        Answer::new().with_array("b", &host, b).await
     })
 }
 

@@ -133,8 +133,8 @@ fn stream<T: Float>(settings: &Settings, seed: u64) -> Instance {
             let sums = host.read(sums).await;
             dots.push(sums.into_iter().fold(T::default(), |sum, part| sum + part));
         }
-        let answer = Answer::new().with("a", &host.read(s.a).await);
-        let answer = answer.with("b", &host.read(s.b).await).with("c", &host.read(s.c).await);
+        let answer = Answer::new().with_array("a", &host, s.a).await;
+        let answer = answer.with_array("b", &host, s.b).await.with_array("c", &host, s.c).await;
         answer.with("dots", &dots)
     });
     Instance::new(program, move |answer| {

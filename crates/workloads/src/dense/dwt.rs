@@ -225,7 +225,7 @@ fn dwt<T: Lifted>(settings: &Settings, seed: u64) -> Instance {
             for number in 1..=levels {
                 level = level.launch(&host, number == levels).await;
             }
-            answer = answer.with(name, &host.read(to).await);
+            answer = answer.with_array(name, &host, to).await;
         }
         answer
     });

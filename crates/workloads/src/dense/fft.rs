@@ -192,7 +192,7 @@ fn fft(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
             (from, to) = (to, from);
             done *= radix;
         }
-        Answer::new().with("re", &host.read(from.re).await).with("im", &host.read(from.im).await)
+        Answer::new().with_array("re", &host, from.re).await.with_array("im", &host, from.im).await
     });
     Ok(Instance::new(program, move |answer| {
         let numbers = data::floats(seed, n).into_iter().zip(data::floats(!seed, n));

@@ -182,7 +182,7 @@ fn gaussian(settings: &Settings, equations: impl Fn() -> Equations + Clone + 'st
         }
         let (a, b) = (host.read(first.a).await, host.read(first.b).await);
         let x = back_substitution(&a, &b);
-        Answer::new().with("m", &host.read(first.m).await).with("a", &a).with("b", &b).with("x", &x)
+        Answer::new().with_array("m", &host, first.m).await.with("a", &a).with("b", &b).with("x", &x)
     });
     Instance::new(program, move |answer| {
         let Equations { mut a, mut b, solution } = equations();

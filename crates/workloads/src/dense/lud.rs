@@ -212,7 +212,7 @@ fn decomposition(settings: &Settings, matrix: Numbers) -> Result<Instance, BadSe
         for first in (0..n as u32).step_by(B as usize) {
             Decomposition { m, n: n as u32, first }.launch(&host).await;
         }
-        Answer::new().with("m", &host.read(m).await)
+        Answer::new().with_array("m", &host, m).await
     });
     Ok(Instance::new(program, move |answer| {
         let (wanted, n) = (matrix.get(), n as usize);

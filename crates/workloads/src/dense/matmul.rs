@@ -248,7 +248,7 @@ fn matmul<T: Float>(
             let kernel = Kernel::new("matmul-naive", move |w| p.naive(w));
             host.launch(kernel.uses(uses), grid).await;
         }
-        Answer::new().with("c", &host.read(c).await)
+        Answer::new().with_array("c", &host, c).await
     });
     Ok(Instance::new(program, move |answer| {
         let [a, b, mut c] = of_check.get::<T>();

@@ -55,7 +55,7 @@ fn square(settings: &Settings, seed: u64) -> Instance {
             let kernel = Kernel::new("square", move |w| square_all(w, from, to)).uses(uses);
             host.launch(kernel, grid_of(&host.shape(), groups, GROUP_ITEMS as u32)).await;
         }
-        Answer::new().with("c", &host.read(to).await)
+        Answer::new().with_array("c", &host, to).await
     });
     Instance::new(program, move |answer| {
         let squares: Vec<f32> = data::floats(seed, n).iter().map(|x| x * x).collect();

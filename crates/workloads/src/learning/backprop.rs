@@ -230,8 +230,8 @@ fn backprop(settings: &Settings, seed: u64) -> Instance {
             .uses(weights);
         host.launch(kernel, grid).await;
         let answer = Answer::new().with("partials", &partials);
-        let answer = answer.with("weights", &host.read(s.weights).await);
-        answer.with("changes", &host.read(s.changes).await)
+        let answer = answer.with_array("weights", &host, s.weights).await;
+        answer.with_array("changes", &host, s.changes).await
     });
     Instance::new(program, move |answer| {
         let network = Network::new(seed, count);

@@ -335,9 +335,9 @@ fn cnn(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let program = Program::new("cnn", move |host| async move {
         let s = Network::load(&host, sizes, seed).await;
         s.run(&host).await;
-        let answer = Answer::new().with("features", &host.read(s.pooled).await);
-        let answer = answer.with("logits", &host.read(s.logits).await);
-        answer.with("probabilities", &host.read(s.probabilities).await)
+        let answer = Answer::new().with_array("features", &host, s.pooled).await;
+        let answer = answer.with_array("logits", &host, s.logits).await;
+        answer.with_array("probabilities", &host, s.probabilities).await
     });
     Ok(Instance::new(program, move |answer| {
         let inputs = Inputs::new(&sizes, seed);

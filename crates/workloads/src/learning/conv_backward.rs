@@ -239,7 +239,7 @@ fn conv_backward(settings: &Settings, seed: u64) -> Result<Instance, BadSetting>
         let kernel = Kernel::new("gradients", move |w| gradients(w, s));
         let uses = [s.images.read(), s.errors.read(), s.gradients.read_write()];
         host.launch(kernel.uses(uses), grid).await;
-        Answer::new().with("gradients", &host.read(s.gradients).await)
+        Answer::new().with_array("gradients", &host, s.gradients).await
     });
     Ok(Instance::new(program, move |answer| {
         expect_numbers(answer, "gradients", &reference(&sizes, &images(), &errors()))

@@ -344,10 +344,10 @@ fn recurrent(kind: Kind, settings: &Settings, seed: u64) -> Result<Instance, Bad
         let s = Layer::load(&host, sizes, &Numbers::new(&sizes, seed)).await;
         s.run(&host).await;
         let outputs = s.outputs.slice(batch * hidden..s.outputs.len());
-        let answer = Answer::new().with("outputs", &host.read(outputs).await);
+        let answer = Answer::new().with_array("outputs", &host, outputs).await;
         match kind {
             Kind::Gru => answer,
-            Kind::Lstm => answer.with("cells", &host.read(s.cells).await),
+            Kind::Lstm => answer.with_array("cells", &host, s.cells).await,
         }
     });
     Ok(Instance::new(program, move |answer| {

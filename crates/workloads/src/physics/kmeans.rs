@@ -270,8 +270,10 @@ impl Problem {
             }
         }
         Answer::new()
-            .with("membership", &host.read(a.membership).await)
-            .with("centres", &host.read(a.centres).await)
+            .with_array("membership", &host, a.membership)
+            .await
+            .with_array("centres", &host, a.centres)
+            .await
     }
 
     /// The clusters of all points and the centres on the host, point by point.

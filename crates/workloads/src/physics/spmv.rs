@@ -207,7 +207,7 @@ fn spmv(matrix: Csr, settings: &Settings) -> Result<Instance, BadSetting> {
             host.launch(kernel.uses(uses), grid).await;
             (x, y) = (y, x);
         }
-        Answer::new().with("x", &host.read(x).await)
+        Answer::new().with_array("x", &host, x).await
     });
     Ok(Instance::new(program, move |answer| {
         let (want, magnitudes) = reference_vector(&reference, products);

@@ -205,8 +205,8 @@ fn btree(settings: &Settings, seed: u64) -> Instance {
             kernel.uses([nodes.read(), r.first.read_write().in_parts(1), r.count.write().in_parts(1)]);
         let kernel = kernel.uses(r.start.uses()).uses(r.end.uses());
         host.launch(kernel, grid_of(&shape, range_count, ORDER)).await;
-        let answer = Answer::new().with("answers", &host.read(answers).await);
-        answer.with("first", &host.read(r.first).await).with("count", &host.read(r.count).await)
+        let answer = Answer::new().with_array("answers", &host, answers).await;
+        answer.with_array("first", &host, r.first).await.with_array("count", &host, r.count).await
     });
     Instance::new(program, move |answer| {
         let values = values_of();

@@ -168,7 +168,7 @@ fn nw(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
             let bytes = 4 * (SIDE * SIDE + TILE * TILE);
             host.launch(kernel, grid_of(&host.shape(), u64::from(count), TILE).lds_bytes(bytes)).await;
         }
-        Answer::new().with("scores", &host.read(scores).await)
+        Answer::new().with_array("scores", &host, scores).await
     });
     Ok(Instance::new(program, move |answer| {
         let Alignment { similarity, mut scores } = alignment(seed, n, penalty);

@@ -162,7 +162,7 @@ fn radix_sort(settings: &Settings, seed: u64) -> Instance {
             host.launch(kernel, grid.lds_bytes(4 * DIGITS * grid.waves)).await;
             (from, to) = (to, from);
         }
-        Answer::new().with("keys", &host.read(from).await)
+        Answer::new().with_array("keys", &host, from).await
     });
     Instance::new(program, move |answer| {
         let mut keys = data::words_below(seed, n, 1 << 32);

@@ -149,7 +149,7 @@ fn scan(settings: &Settings, seed: u64) -> Instance {
         let (from, to) = (host.alloc::<u32>("values", n), host.alloc::<u32>("scanned", n));
         host.write(from, &data::words_below(seed, n, 1 << 32)).await;
         Scan::new(&host, n).run(&host, from, to).await;
-        Answer::new().with("scanned", &host.read(to).await)
+        Answer::new().with_array("scanned", &host, to).await
     });
     Instance::new(program, move |answer| {
         let before = |sum: &mut u32, value: u32| {

@@ -131,7 +131,7 @@ fn shortest(arcs: InArcs, plan: Plan, settings: &Settings) -> Result<Instance, B
         let app = Sssp::load(&host, &arcs, from).await;
         let done = plan.run(&host, app).await;
         let result = app.result(done.sweeps());
-        done.into_answer(Answer::new().with("distances", &host.read(result).await))
+        done.into_answer(Answer::new().with_array("distances", &host, result).await)
     });
     Ok(Instance::new(program, move |answer| {
         let (distances, sweeps) = sssp::reference(&reference, from, plan.sweeps);
@@ -151,7 +151,7 @@ fn colored(arcs: InArcs, plan: Plan, seed: u64) -> Instance {
         let app = Color::load(&host, &arcs, seed).await;
         let done = plan.run(&host, app).await;
         let result = app.result(done.sweeps());
-        done.into_answer(Answer::new().with("colors", &host.read(result).await))
+        done.into_answer(Answer::new().with_array("colors", &host, result).await)
     });
     Instance::new(program, move |answer| {
         let (colors, sweeps) = color::reference(&reference, seed, plan.sweeps);
@@ -176,7 +176,7 @@ fn ranked(arcs: InArcs, plan: Plan) -> Instance {
     let program = Program::new("pagerank", move |host| async move {
         let app = PageRank::load(&host, &arcs).await;
         let done = plan.run(&host, app).await;
-        done.into_answer(Answer::new().with("ranks", &host.read(app.result()).await))
+        done.into_answer(Answer::new().with_array("ranks", &host, app.result()).await)
     });
     Instance::new(program, move |answer| {
         let sweeps = if plan.sweeps == 0 { pagerank::sweeps_needed(&reference) } else { plan.sweeps };

@@ -271,7 +271,7 @@ fn hpgmg(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         for _ in 0..cycles {
             Cycle { host: &host, smoothing }.run(&levels).await;
         }
-        Answer::new().with("x", &host.read(levels[0].x).await)
+        Answer::new().with_array("x", &host, levels[0].x).await
     });
     Ok(Instance::new(program, move |answer| {
         answer.expect("x", &v_cycles(smoothing, &rhs(seed, side), side as usize, cycles))

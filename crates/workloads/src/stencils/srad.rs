@@ -229,7 +229,7 @@ fn srad(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
         for _ in 0..iterations {
             image_of.iterate(&host, &levels).await;
         }
-        Answer::new().with("image", &host.read(pixels).await)
+        Answer::new().with_array("image", &host, pixels).await
     });
     Ok(Instance::new(program, move |answer| {
         let mut pixels: Vec<f64> = image(seed, n).into_iter().map(f64::from).collect();

@@ -141,7 +141,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
     let graph = Rc::new(graph.clone());
     let program = Program::new("apsp", move |host| async move {
         let distances = all_distances(&host, &arcs, &lengths, (sources, batch)).await;
-        Answer::new().with("distances", &host.read(distances).await)
+        Answer::new().with_array("distances", &host, distances).await
     });
     Ok(Instance::new(program, move |answer| {
         // A distance that needs more than 32 bits counts as unreached, as in the kernel.

@@ -247,7 +247,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
         for source in sources {
             s.add_source(&host, source).await;
         }
-        Answer::new().with("centralities", &host.read(s.centralities).await)
+        Answer::new().with_array("centralities", &host, s.centralities).await
     });
     Ok(Instance::new(program, move |answer| {
         answer.compare("centralities", &centralities, |want, have| {

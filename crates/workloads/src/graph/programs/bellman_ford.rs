@@ -130,7 +130,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
     let graph = Rc::new(graph.clone());
     let program = Program::new("sssp-bellman-ford", move |host| async move {
         let distances = distances(&host, &arcs, &lengths, source).await;
-        Answer::new().with("distances", &host.read(distances).await)
+        Answer::new().with_array("distances", &host, distances).await
     });
     Ok(Instance::new(program, move |answer| {
         // A distance that needs more than 32 bits counts as unreached, as in the kernels.

@@ -202,7 +202,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
         } else {
             search_with_masks(&host, &arcs, source).await
         };
-        Answer::new().with("hops", &host.read(hops).await)
+        Answer::new().with_array("hops", &host, hops).await
     });
     Ok(Instance::new(program, move |answer| answer.expect("hops", &reference::hops(&graph, source))))
 }

@@ -153,7 +153,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
         } else {
             components_by_labels(&host, &arcs).await
         };
-        Answer::new().with("components", &host.read(labels).await)
+        Answer::new().with_array("components", &host, labels).await
     });
     Ok(Instance::new(program, move |answer| answer.expect("components", &reference(&graph))))
 }

@@ -113,7 +113,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
     let arcs = Arcs::of((*graph).clone(), settings)?;
     let program = Program::new("cca", move |host| async move {
         let parents = components(&host, &arcs).await;
-        Answer::new().with("components", &host.read(parents).await)
+        Answer::new().with_array("components", &host, parents).await
     });
     Ok(Instance::new(program, move |answer| answer.expect("components", &reference(&graph))))
 }

@@ -139,7 +139,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, seed: u64) -> Result<In
     let of_program = ranks.clone();
     let program = Program::new("color-max", move |host| async move {
         let colors = color(&host, &arcs, &of_program, takes_minima).await;
-        Answer::new().with("colors", &host.read(colors).await)
+        Answer::new().with_array("colors", &host, colors).await
     });
     Ok(Instance::new(program, move |answer| {
         answer.expect("colors", &colouring_by_extremes(&graph, &ranks, takes_minima))

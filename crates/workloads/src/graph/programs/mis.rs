@@ -160,7 +160,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, seed: u64) -> Result<In
     let of_program = ranks.clone();
     let program = Program::new("mis", move |host| async move {
         let states = select(&host, &arcs, &of_program).await;
-        Answer::new().with("states", &host.read(states).await)
+        Answer::new().with_array("states", &host, states).await
     });
     Ok(Instance::new(program, move |answer| answer.expect("states", &reference(&graph, &ranks))))
 }

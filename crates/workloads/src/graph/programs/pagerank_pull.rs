@@ -166,7 +166,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
     let outgoing = Arcs::of((*graph).clone(), settings)?;
     let program = Program::new("pagerank-pull", move |host| async move {
         let ranks = rank(&host, &incoming, &outgoing, steps, is_data_driven).await;
-        Answer::new().with("ranks", &host.read(ranks).await)
+        Answer::new().with_array("ranks", &host, ranks).await
     });
     Ok(Instance::new(program, move |answer| {
         let ranks = rank_sweeps(&graph, f64::from(DAMPING), steps);

@@ -151,8 +151,10 @@ async fn run(host: Host, bodies: Bodies, angle: f32, steps: u64) -> Answer {
     let mut answer = Answer::new();
     for (axis, name) in ["x", "y", "z"].into_iter().enumerate() {
         answer = answer
-            .with(name, &host.read(arrays.place[axis]).await)
-            .with(format!("velocity-{name}"), &host.read(arrays.velocity[axis]).await);
+            .with_array(name, &host, arrays.place[axis])
+            .await
+            .with_array(format!("velocity-{name}"), &host, arrays.velocity[axis])
+            .await;
     }
     let mut sorted = host.read(arrays.sorted).await;
     sorted.sort_unstable();

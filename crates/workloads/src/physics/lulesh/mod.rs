@@ -77,13 +77,20 @@ async fn run(host: Host, cells: usize, steps: u64) -> Answer {
         }
     }
     Answer::new()
-        .with("energy", &host.read(domain.e).await)
-        .with("pressure", &host.read(domain.p).await)
-        .with("viscosity", &host.read(domain.q).await)
-        .with("volume", &host.read(domain.v).await)
-        .with("x", &host.read(domain.place[0]).await)
-        .with("y", &host.read(domain.place[1]).await)
-        .with("z", &host.read(domain.place[2]).await)
+        .with_array("energy", &host, domain.e)
+        .await
+        .with_array("pressure", &host, domain.p)
+        .await
+        .with_array("viscosity", &host, domain.q)
+        .await
+        .with_array("volume", &host, domain.v)
+        .await
+        .with_array("x", &host, domain.place[0])
+        .await
+        .with_array("y", &host, domain.place[1])
+        .await
+        .with_array("z", &host, domain.place[2])
+        .await
 }
 
 fn lulesh(settings: &Settings) -> Instance {

@@ -74,10 +74,12 @@ async fn run(host: Host, edge: usize, steps: u64) -> Answer {
     let mut answer = Answer::new();
     for (axis, name) in ["x", "y"].into_iter().enumerate() {
         answer = answer
-            .with(name, &host.read(arrays.place[axis]).await)
-            .with(format!("velocity-{name}"), &host.read(arrays.velocity[axis]).await);
+            .with_array(name, &host, arrays.place[axis])
+            .await
+            .with_array(format!("velocity-{name}"), &host, arrays.velocity[axis])
+            .await;
     }
-    answer.with("energy", &host.read(arrays.energy).await).with("density", &host.read(arrays.density).await)
+    answer.with_array("energy", &host, arrays.energy).await.with_array("density", &host, arrays.density).await
 }
 
 fn pennant(settings: &Settings) -> Instance {

@@ -336,7 +336,7 @@ async fn run(host: Host, problem: Problem) -> Answer {
         }
         time.swap(0, 1);
     }
-    Answer::new().with("flux", &host.read(arrays.flux).await)
+    Answer::new().with_array("flux", &host, arrays.flux).await
 }
 
 fn snapc(settings: &Settings) -> Instance {
