@@ -1,7 +1,8 @@
-//! An input that waits for a way gets the way, although other threads take or pin the only way
-//! again and again: in an L1 of one line, and in a bank of one line.
+//! No thread starves while other threads take or pin what it waits for again and again: the way of
+//! an L1 of one line, the way of a bank of one line, or a dirty line in the store buffer.
 
 use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
+use litmus::program::Program;
 use proto::{Protocol, WritePolicy};
 
 /// A program in which a store needs the way of the peer's flag. The peer makes the flag dirty at
@@ -56,15 +57,23 @@ fn looked_at_from_afar() -> String {
     format!("{first}P2@{afar}")
 }
 
+fn every_thread_ends<P: Protocol>(program: &Program, placement: &Placement, bounds: Bounds) {
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
+    let found = explorer.explore(program, placement, &Requirements::default(), &mut Limits::default());
+    let found = found.expect("supported");
+    assert_eq!(
+        (found.violation, found.incomplete),
+        (None, None),
+        "{}: {}, {placement:?}",
+        P::INFO.name,
+        program.name
+    );
+}
+
 fn every_thread_gets_its_way<P: Protocol>(text: &str) {
     let program = litmus::parse::parse(text).expect("it is a test");
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).tight();
-    let bounds = Bounds { banks: 1, ..combining };
-    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
-    let placement = Placement::spread(&program);
-    let found = explorer.explore(&program, &placement, &Requirements::default(), &mut Limits::default());
-    let found = found.expect("supported");
-    assert_eq!((found.violation, found.incomplete), (None, None), "{}: {}", P::INFO.name, program.name);
+    every_thread_ends::<P>(&program, &Placement::spread(&program), Bounds { banks: 1, ..combining });
 }
 
 #[test]
@@ -87,4 +96,17 @@ fn in_a_bank() {
     every_thread_gets_its_way::<zoo::denovo::DenovoB>(&afar);
     every_thread_gets_its_way::<zoo::hlrc::Hlrc>(&afar);
     every_thread_gets_its_way::<zoo::hlrc::HlrcRepaired>(&afar);
+}
+
+/// The release of one thread gets past the dirty line that its peer fetches at each poll.
+#[test]
+fn in_the_store_buffer() {
+    let text = include_str!("../../../litmus/caches/polled-beside-written.litmus");
+    let program = litmus::parse::parse(text).expect("it is a test");
+    for policy in [WritePolicy::Combining, WritePolicy::Through] {
+        for lines in [vec![0, 1, 2, 2], vec![0, 1, 1, 1]] {
+            let placement = Placement { lines, ..Placement::spread(&program) };
+            every_thread_ends::<zoo::denovo::DenovoB>(&program, &placement, Bounds::new(policy, policy));
+        }
+    }
 }

@@ -100,7 +100,7 @@ impl L1 {
 
     fn message<P: RegistrationProtocol>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
         let (line, event) = match *msg {
-            ToL1::Shared(Shared::Data { line, .. }) => (line, LineEvent::Data),
+            ToL1::Shared(Shared::Data { line, .. }) => return self.filled(line, msg, cx),
             ToL1::Shared(ref msg) => return self.cache.lower.message(msg, cx),
             ToL1::Grant { line, .. } => (line, LineEvent::Grant),
             ToL1::Recall { line } => (line, LineEvent::Recall),
@@ -123,6 +123,23 @@ impl L1 {
         array.find(line, homes).is_none_or(|way| !matches!(array.state(way), LineState::IV | LineState::IX))
     }
 
+    /// Carries out the arrival of a fill. A line that could not leave the store buffer because of
+    /// this fill leaves in the same step. If it waited for the timer, a load could fetch the line
+    /// again first, and releases would starve.
+    fn filled<P: RegistrationProtocol>(
+        &mut self,
+        line: LineAddr,
+        msg: &ToL1,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        match self.event(line, LineEvent::Data, Operand::Message(msg), cx) {
+            Disposition::Done if self.cache.lower.buffer.next_line() == Some(line) && self.is_due(cx) => {
+                self.drain(cx)
+            }
+            disposition => disposition,
+        }
+    }
+
     fn drain<P: RegistrationProtocol>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let homes = cx.world.homes;
         match self.cache.lower.pop(|line| Self::is_ready(&self.cache.array, line, homes), cx) {
@@ -131,14 +148,19 @@ impl L1 {
         }
     }
 
-    /// Arms the drain timer if the policy, a full buffer or a flush requires lines to leave the
-    /// buffer.
-    fn drain_if_due<P: RegistrationProtocol>(&self, cx: &mut Cx<'_, P>) {
+    /// Whether the policy, a full buffer or a flush requires that the head of the buffer leaves it
+    /// now.
+    fn is_due<P: RegistrationProtocol>(&self, cx: &Cx<'_, P>) -> bool {
         let (l1, buffer) = (&cx.level().array, &self.cache.lower.buffer);
         let is_eager = l1.policy != WritePolicy::Combining || self.entries() >= l1.store_buffer_entries;
         let next = buffer.next_line();
         let is_ready = next.is_none_or(|line| Self::is_ready(&self.cache.array, line, cx.world.homes));
-        if (is_eager && buffer.lines() > 0 || buffer.has_flush()) && !buffer.is_blocked() && is_ready {
+        (is_eager && buffer.lines() > 0 || buffer.has_flush()) && !buffer.is_blocked() && is_ready
+    }
+
+    /// Arms the drain timer if the head of the buffer is due to leave it.
+    fn drain_if_due<P: RegistrationProtocol>(&self, cx: &mut Cx<'_, P>) {
+        if self.is_due(cx) {
             cx.fx.timer(TimerClass::Drain);
         }
     }
