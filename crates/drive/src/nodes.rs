@@ -24,12 +24,12 @@ pub struct Nodes<P: Protocol> {
 
 impl<P: Protocol> Nodes<P> {
     /// The controllers of a machine whose lines have these homes (chiplet and bank), with the
-    /// protocol's default settings.
+    /// settings that the protocol has in explorations ([`Protocol::EXPLORED`]).
     ///
     /// # Errors
     /// The property of the machine that the protocol does not support.
     pub fn new(topology: &Topology, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
-        let setup = Setup::with(topology, &Settings::new(P::SETTINGS), homes)?;
+        let setup = Setup::with(topology, &Settings::explored::<P>(), homes)?;
         Ok(Nodes::with(topology, setup, mutation))
     }
 

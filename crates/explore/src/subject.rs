@@ -28,6 +28,8 @@ pub struct Subject {
     pub(crate) is_clocked: bool,
     /// The largest gap between the protocol's logical times; see [`Protocol::REBASED`].
     pub(crate) rebased: Option<u32>,
+    /// The settings that explorations change; see [`Protocol::EXPLORED`].
+    pub(crate) settings: &'static [(&'static str, u64)],
     pub(crate) stations: Make,
     pub(crate) stressed: MakeStressed,
 }
@@ -43,6 +45,7 @@ impl Subject {
             kinds: P::KINDS,
             is_clocked: P::CLOCKED,
             rebased: P::REBASED,
+            settings: P::EXPLORED,
             stations: stations::of::<P>,
             stressed: stressed::of::<P>,
         }

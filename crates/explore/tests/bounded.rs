@@ -78,4 +78,6 @@ verdicts! {
     hlrc_repaired_holds: holds "hlrc-repaired";
     hlrc_fails: fails "hlrc";
     hlrc_noprio_fails: fails "hlrc-noprio";
+    stc_nv_repaired_holds: holds "stc-nv-repaired";
+    stc_nv_fails: fails "stc-nv";
 }

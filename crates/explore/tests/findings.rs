@@ -85,6 +85,11 @@ fn hlrc_reads_an_old_value_of_a_word_that_is_atomic_and_data() {
     refuted_and_repaired::<zoo::hlrc::Hlrc, zoo::hlrc::HlrcRepaired>("drf", &[0]);
 }
 
+#[test]
+fn stc_reads_a_copy_while_others_write_in_the_next_epoch() {
+    refuted_and_repaired::<zoo::stc::StcNv, zoo::stc::StcNvRepaired>("sc", &[1, 0]);
+}
+
 /// A program in which an access releases and a fence acquires.
 const MIXED: &str = "OPENCL MP+release-fence
 

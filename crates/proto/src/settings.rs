@@ -1,5 +1,7 @@
 //! The settings of protocols. A machine file gives their values.
 
+use crate::contract::Protocol;
+
 /// A numeric setting that a protocol declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
@@ -30,12 +32,19 @@ impl Settings {
         Settings { values: declared.iter().map(|setting| (setting.name, setting.default)).collect() }
     }
 
-    /// The same settings, but with this value for the setting `name`. The setting must be declared
-    /// and the value must be in its range.
+    /// The same settings, but with this value for the setting `name`, which must be declared. The
+    /// value may be out of its range only for an exploration.
     #[must_use]
     pub fn with(mut self, name: &str, value: u64) -> Settings {
         self.values.iter_mut().filter(|(known, _)| *known == name).for_each(|(_, old)| *old = value);
         self
+    }
+
+    /// The settings of the machines on which the protocol `P` is explored; see
+    /// [`Protocol::EXPLORED`].
+    #[must_use]
+    pub fn explored<P: Protocol>() -> Settings {
+        P::EXPLORED.iter().fold(Settings::new(P::SETTINGS), |all, &(name, value)| all.with(name, value))
     }
 
     /// Reads the settings that a machine file gives as names and values. The other declared

@@ -45,4 +45,5 @@ protocols! {
     rsp::{Rsp, RspRepaired},
     hlrc::{Hlrc, HlrcNoprio, HlrcRepaired},
     denovo::{DenovoB, DenovoRprio},
+    stc::{StcNv, StcNvRepaired},
 }

@@ -72,6 +72,9 @@ pub enum NoPromise {
     Incomplete(String),
 }
 
+/// The model of one memory for all programs, racy ones and those without scopes included.
+const ONE_MEMORY: &str = "sc";
+
 /// The maximum number of states of the model's own search for one program.
 const MODEL_STATES_MAX: u64 = 4_000_000;
 
@@ -184,12 +187,16 @@ impl Claim {
     ///
     /// Some models ignore scopes, but only system scope reaches the host. Remote operations are not
     /// for the host, because the host is in no scope that can be promoted. A protocol with such
-    /// claims promises nothing for other programs that use the host.
+    /// claims promises nothing for other programs that use the host. A claim of one memory covers no
+    /// program that uses the host, because the host passes the caches without any synchronization.
     pub(crate) fn covers(&self, program: &Program, placements: &[Placement]) -> bool {
         let on_host = |thread: usize| {
             placements.iter().any(|placement| matches!(placement.agents.get(thread), Some(Agent::Host(_))))
         };
         let mut hosted = (0..program.threads.len()).filter(|&thread| on_host(thread)).peekable();
+        if self.model == ONE_MEMORY {
+            return hosted.peek().is_none();
+        }
         match self.sharing() {
             Sharing::Unscoped => hosted.peek().is_none() || reaches_the_host(program),
             Sharing::Scoped | Sharing::Remote => {
@@ -203,6 +210,7 @@ impl Claim {
     pub fn sharing(&self) -> Sharing {
         match &self.method {
             Method::RaceFree(reading) if reading.model == hrf::Model::Drf => Sharing::Unscoped,
+            Method::Clauses(_) if self.model == ONE_MEMORY => Sharing::Unscoped,
             Method::Clauses(model) | Method::Ptx(model) if model.knows_remote() => Sharing::Remote,
             Method::RaceFree(_) | Method::Clauses(_) | Method::Ptx(_) => Sharing::Scoped,
         }
@@ -424,6 +432,27 @@ mod tests {
         for model in zoo::ALL.iter().flat_map(|info| info.claims).map(|claim| claim.model) {
             assert!(Claim::of(model).expect("a known model").orders_kernels(), "{model}");
         }
+    }
+
+    #[test]
+    fn one_memory_covers_no_program_that_uses_the_host() {
+        let text = |scope: &str| {
+            format!(
+                "OPENCL host\n{{ }}\nP0@wg 0, dev 0 (global atomic_int* x) {{\n  \
+                 atomic_store_explicit(x, 1, memory_order_seq_cst, memory_scope_{scope});\n}}\nexists (x=1)\n"
+            )
+        };
+        for (scope, drf_on_host) in [("all_svm_devices", true), ("device", false)] {
+            let program = litmus::parse::parse(&text(scope)).expect("a test");
+            let (gpu, host) = (Placement::spread(&program), Placement::spread(&program).hosted());
+            let covers = |model: &str, placement: &Placement| {
+                let claim = Claim::of(model).expect("a known model");
+                claim.covers(&program, core::slice::from_ref(placement))
+            };
+            assert!(covers("sc", &gpu) && covers("drf", &gpu));
+            assert_eq!((covers("sc", &host), covers("drf", &host)), (false, drf_on_host));
+        }
+        assert_eq!(Claim::of("sc").expect("a known model").sharing(), Sharing::Unscoped);
     }
 
     #[test]

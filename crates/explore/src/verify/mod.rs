@@ -242,6 +242,11 @@ pub fn verify_programs(
         dimensions: Dimensions::of(&census),
         census,
     };
+    if !subject.settings.is_empty() {
+        let settings = subject.settings.iter().map(|(name, value)| format!("{name} {value}"));
+        let text = format!("settings {}", settings.collect::<Vec<_>>().join(", "));
+        verification.dimensions.covered.push(text);
+    }
     if options.mutants {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {
             let test = &tested[run.test];

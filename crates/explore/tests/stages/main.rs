@@ -73,6 +73,7 @@ holds! {
     kernels_follow_one_another_with_remote_promotion: "rsp" "rsp-repaired";
     kernels_follow_one_another_in_denovo: "denovo-b" "denovo-rprio";
     kernels_follow_one_another_in_hlrc: "hlrc" "hlrc-noprio" "hlrc-repaired";
+    kernels_follow_one_another_in_stc: "stc-nv" "stc-nv-repaired";
 }
 
 /// A visitor that returns the faults of a protocol's kernel boundaries: those that a program of the

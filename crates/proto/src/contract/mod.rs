@@ -237,6 +237,10 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
 
     /// The settings of the protocol that a machine file may give.
     const SETTINGS: &'static [Setting] = &[];
+    /// The settings of the machines that are explored and stressed, by name, where they differ from
+    /// the defaults. Such a machine has few lines and messages, so buffers and clocks must be small
+    /// for a search to reach their limits. The values may be outside the ranges for machine files.
+    const EXPLORED: &'static [(&'static str, u64)] = &[];
 
     /// The parameters of the protocol for a machine.
     ///

@@ -53,6 +53,15 @@ pub trait Lines<P: Protocol> {
     /// The state of a line that is not in the array.
     const ABSENT: StateOf<Self::Table>;
 
+    /// Whether a line in this state takes a way of the array. The controller itself keeps the lines
+    /// that are neither absent nor in a way, such as loads under way that bypass the array. Its
+    /// [`Lines::classify`] returns their state.
+    #[inline]
+    #[must_use]
+    fn occupies(state: StateOf<Self::Table>) -> bool {
+        state != Self::ABSENT
+    }
+
     /// The array that holds the lines.
     fn array(&mut self) -> &mut CacheArray<StateOf<Self::Table>>;
 
@@ -146,8 +155,9 @@ pub trait Lines<P: Protocol> {
         disposition
     }
 
-    /// Looks up the row of a classified event and carries it out. A line that leaves the state
-    /// [`Lines::ABSENT`] takes a free way. The caller ensures that the set has a free way.
+    /// Looks up the row of a classified event and carries it out. A line takes a free way when it
+    /// enters a state that needs one ([`Lines::occupies`]), and frees its way when it enters another
+    /// state. The caller ensures that the set has a free way.
     #[inline]
     fn transition(
         &mut self,
@@ -164,7 +174,7 @@ pub trait Lines<P: Protocol> {
             Row::Stall => return Disposition::Stall(Key::Line(place.line)),
             Row::Impossible(why) => return Disposition::Impossible(why),
         };
-        if place.way.is_none() && next.is_some_and(|next| next != Self::ABSENT) {
+        if place.way.is_none() && next.is_some_and(Self::occupies) {
             place.way = self.array().free_way(place.set);
             let Some(way) = place.way else { return Disposition::Impossible("no way is free") };
             self.array().insert(way, place.line, Self::ABSENT);
@@ -179,7 +189,7 @@ pub trait Lines<P: Protocol> {
             cx.fx.forget_bytes(sent);
         }
         if let Some(way) = place.way {
-            if next == Some(Self::ABSENT) {
+            if next.is_some_and(|next| !Self::occupies(next)) {
                 cx.fx.wake(Key::Way(place.set));
                 self.array().remove(way, Self::ABSENT);
             } else {

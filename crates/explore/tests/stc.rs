@@ -1,0 +1,95 @@
+//! Spatiotemporal coherence: each repair is needed, and so is each rule against deadlocks.
+
+use explore::claim::Claim;
+use explore::verify::Test;
+use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject};
+use proto::{Protocol, WritePolicy};
+use zoo::stc::lacking::{AReturn, AnEnd, AnEpoch, Announcement};
+use zoo::stc::{StcNv, StcNvRepaired};
+
+/// A message: the reader may have a copy of `x` when the message in `f` arrives. The explored bands
+/// alternate from line to line, so the place of `f` decides whether the two words share an epoch.
+fn message(between: &str) -> String {
+    let words = |list: &[&str]| {
+        let words = list.iter().filter(|word| !word.is_empty());
+        words.map(|word| format!("global atomic_int* {word}")).collect::<Vec<_>>().join(", ")
+    };
+    let own = words(&["x", between, "f"]);
+    format!(
+        "OPENCL message
+{{ }}
+
+P0@wg 0, dev 0 ({own}) {{
+  atomic_store_explicit(x, 1, memory_order_seq_cst, memory_scope_device);
+  atomic_store_explicit(f, 1, memory_order_seq_cst, memory_scope_device);
+}}
+
+P1@wg 1, dev 0 ({own}) {{
+  int r0 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+  int r1 = atomic_load_explicit(f, memory_order_seq_cst, memory_scope_device);
+  int r2 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+}}
+
+forall (1:r1=0 \\/ 1:r2=1)
+"
+    )
+}
+
+/// Stores in both bands, and in the first band again.
+const TURNS: &str = "OPENCL turns
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x, global atomic_int* y) {
+  atomic_store_explicit(x, 1, memory_order_seq_cst, memory_scope_device);
+  atomic_store_explicit(y, 1, memory_order_seq_cst, memory_scope_device);
+  atomic_store_explicit(x, 2, memory_order_seq_cst, memory_scope_device);
+}
+
+forall (x=2 /\\ y=1)
+";
+
+const BOUNDS: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+
+fn explore<P: Protocol>(text: &str) -> Exploration {
+    let test = Test::read("test", text).expect("it is a test");
+    let program = &*test.program();
+    let claim = Claim::of("sc").expect("a known model");
+    let promise = claim.promise(program, &mut || false).expect("the model covers it");
+    let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
+    let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS, None);
+    let placement = Placement::spread(program);
+    explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
+}
+
+fn fault<P: Protocol>(text: &str) -> Option<Fault> {
+    let found = explore::<P>(text);
+    assert_eq!(found.incomplete, None);
+    found.violation.map(|violation| violation.fault)
+}
+
+#[test]
+fn each_repair_is_needed() {
+    let (apart, together) = (message(""), message("y"));
+    // A fill under way for a whole epoch is stale.
+    assert_eq!(fault::<StcNv>(&apart), Some(Fault::Outcome));
+    assert_eq!(fault::<Announcement>(&apart), None);
+    // The reader has not yet changed to the epoch in which both words are written.
+    assert_eq!(fault::<StcNv>(&together), Some(Fault::Outcome));
+    assert_eq!(fault::<Announcement>(&together), Some(Fault::Outcome));
+    for text in [&apart, &together] {
+        assert_eq!(fault::<StcNvRepaired>(text), None);
+    }
+}
+
+#[test]
+fn each_rule_against_deadlocks_is_needed() {
+    fn never_ends<P: Protocol>() {
+        let violation = explore::<P>(TURNS).violation.expect("a store is never performed");
+        assert_eq!(violation.fault, Fault::Livelock, "{}: {}", P::INFO.name, violation.why);
+        assert!(violation.why.contains("no path to an end"), "{}: {}", P::INFO.name, violation.why);
+    }
+    assert_eq!(fault::<StcNvRepaired>(TURNS), None);
+    never_ends::<AnEpoch>();
+    never_ends::<AnEnd>();
+    never_ends::<AReturn>();
+}

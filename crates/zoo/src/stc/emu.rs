@@ -1,0 +1,172 @@
+//! The epoch management unit, one for the machine.
+
+use super::tables::{Command, EmuTable, Phase, Signal};
+use super::{Grant, Params, Rule, Stc, ToEmu, ToL1};
+use crate::parts::FIRST;
+use proto::{Controller, Cx, Disposition, Input, LineAddr, NodeId, Row, TimerClass};
+
+/// The state of the epoch management unit.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Emu {
+    phase: Phase,
+    /// The epochs that are in force, or that the change under way will put in force.
+    granted: Grant,
+    /// The epoch that was granted last. The next search begins behind it.
+    last: u32,
+    /// The number of compute units that have not yet answered in this phase.
+    due: u32,
+    /// The epoch request vector: for each demanded epoch, the line of the write that demanded it.
+    wanted: Vec<Option<LineAddr>>,
+    /// The start bit from the next change on, in lines.
+    next_shift: u8,
+}
+
+impl Emu {
+    /// The unit in the first epoch.
+    #[must_use]
+    pub fn new(params: &Params) -> Self {
+        Emu {
+            phase: Phase::Idle,
+            granted: Grant::first(params),
+            last: 0,
+            due: 0,
+            wanted: if params.variant.skips { vec![None; params.epochs as usize] } else { Vec::new() },
+            next_shift: params.least_shift,
+        }
+    }
+
+    /// The epoch request vector at the next change. As published, a demand stays at its epoch while
+    /// the start bit moves. The repaired unit moves each demand to the epoch that its line then has.
+    fn wanted_next(&self, params: &Params) -> Vec<Option<LineAddr>> {
+        if !params.variant.repaired || self.next_shift == self.granted.shift {
+            return self.wanted.clone();
+        }
+        let next = Grant { shift: self.next_shift, ..self.granted };
+        let mut wanted = vec![None; self.wanted.len()];
+        for &line in self.wanted.iter().flatten() {
+            wanted[next.band(line) as usize].get_or_insert(line);
+        }
+        wanted
+    }
+
+    /// The epochs to grant next, in order. Without epoch skipping, each epoch has its turn.
+    fn next_epochs(&self, wanted: &[Option<LineAddr>], params: &Params) -> Vec<u32> {
+        let turns = (1..=params.epochs).map(|turn| (self.last + turn) % params.epochs);
+        let may_be = |&epoch: &u32| match params.variant.without {
+            None => true,
+            Some(Rule::EveryBandHasAnEpoch) => epoch + 1 != params.epochs,
+            Some(Rule::EpochsEnd) => false,
+            Some(Rule::EpochsReturn) => epoch > self.last,
+        };
+        let is_due = |&epoch: &u32| !params.variant.skips || wanted[epoch as usize].is_some();
+        turns.filter(may_be).filter(is_due).take(params.variant.bands).collect()
+    }
+
+    /// Chooses the next epochs, and asks all compute units to prepare for the change.
+    fn prepare<P: Stc>(&mut self, cx: &mut Cx<'_, P>) {
+        let params = cx.world.params;
+        self.wanted = self.wanted_next(params);
+        let epochs = self.next_epochs(&self.wanted, params);
+        let set = epochs.iter().fold(0, |set, epoch| set | 1 << epoch);
+        for (_, demand) in (0u32..).zip(&mut self.wanted).filter(|(epoch, _)| set >> epoch & 1 == 1) {
+            *demand = None;
+        }
+        self.last = epochs.last().copied().unwrap_or(self.last);
+        self.granted = Grant { set, shift: self.next_shift, ..self.granted };
+        let next = params.variant.repaired.then_some(self.granted);
+        let bytes = if next.is_some() { params.variant.grant_bytes() } else { 0 };
+        self.tell_all(ToL1::PrepareEpochChange { next, bytes }, cx);
+    }
+
+    fn tell_all<P: Stc>(&mut self, msg: ToL1, cx: &mut Cx<'_, P>) {
+        self.due = u32::from(cx.world.levels.cus);
+        (0..cx.world.levels.cus).for_each(|index| cx.fx.send(NodeId { kind: FIRST, index }, msg));
+    }
+
+    /// Compares a load with the write that demanded the epoch of its band. If the bits of their
+    /// addresses below the start bit differ, a lower start bit separates the two; if not, a higher
+    /// one may. Only the first conflict since the last change counts.
+    fn adapt(&mut self, load: LineAddr, params: &Params) {
+        let shift = self.granted.shift;
+        let demand = self.wanted.get(self.granted.band(load) as usize).copied().flatten();
+        let Some(write) = demand.filter(|_| self.next_shift == shift) else { return };
+        let differ = (load.0 ^ write.0) % (1 << shift) >> params.least_shift != 0;
+        self.next_shift = if differ { shift - 1 } else { params.most_shift.min(shift + 1) };
+    }
+
+    fn signal<P: Stc>(
+        &mut self,
+        signal: Signal,
+        (from, line): (NodeId, LineAddr),
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        let looked = cx.row::<EmuTable>(self.phase, signal);
+        let (actions, next) = match looked.row {
+            Row::Do { actions, next, .. } => (actions, next),
+            Row::Stall => return Disposition::Impossible("the unit never waits"),
+            Row::Impossible(why) => return Disposition::Impossible(why),
+        };
+        for (_, command) in (0u8..).zip(actions).filter(|&(at, _)| looked.skip != Some(at)) {
+            match command {
+                Command::Rearm => cx.fx.timer(TimerClass::Epoch),
+                Command::Prepare => self.prepare(cx),
+                Command::Change => {
+                    let (next, bytes) = (self.granted, cx.world.params.variant.grant_bytes());
+                    self.tell_all(ToL1::ChangeEpoch { next, bytes }, cx);
+                }
+                Command::Note => {
+                    let epoch = self.granted.band(line) as usize;
+                    self.wanted[epoch].get_or_insert(line);
+                }
+                Command::Confirm => cx.fx.send(from, ToL1::EpochDemandAck),
+                Command::Adapt => self.adapt(line, cx.world.params),
+            }
+        }
+        self.phase = next.unwrap_or(self.phase);
+        Disposition::Done
+    }
+}
+
+impl<P: Stc> Controller<P> for Emu {
+    type Msg = ToEmu;
+
+    fn start(&mut self, cx: &mut Cx<'_, P>) {
+        cx.fx.timer(TimerClass::Epoch);
+    }
+
+    fn step(&mut self, input: Input<'_, ToEmu>, cx: &mut Cx<'_, P>) -> Disposition {
+        let none = (cx.me, LineAddr(0));
+        match input {
+            Input::Timer(TimerClass::Epoch) => {
+                let params = cx.world.params;
+                let is_idle = self.next_epochs(&self.wanted_next(params), params).is_empty();
+                self.signal(if is_idle { Signal::IdleWakeup } else { Signal::Wakeup }, none, cx)
+            }
+            Input::Message { msg: ToEmu::ReadyAck | ToEmu::DoneAck, .. } if self.due == 0 => {
+                Disposition::Impossible("no answer of a compute unit was due")
+            }
+            Input::Message { msg: ToEmu::ReadyAck, .. } => {
+                self.due -= 1;
+                self.signal(if self.due == 0 { Signal::LastReady } else { Signal::Ready }, none, cx)
+            }
+            Input::Message { msg: ToEmu::DoneAck, .. } => {
+                self.due -= 1;
+                self.signal(if self.due == 0 { Signal::LastDone } else { Signal::Done }, none, cx)
+            }
+            Input::Message { from, msg: &ToEmu::EpochDemand { line, .. } } => {
+                self.signal(Signal::Demand, (from, line), cx)
+            }
+            Input::Message { from, msg: &ToEmu::EpochConflict { line } } => {
+                self.signal(Signal::Conflict, (from, line), cx)
+            }
+            Input::Tick { .. } => Disposition::Done,
+            Input::Request(_) | Input::Memory(_) | Input::Evict(_) | Input::Timer(_) => {
+                Disposition::Impossible("the epoch management unit has no requests, lines or other timers")
+            }
+        }
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.phase == Phase::Idle
+    }
+}

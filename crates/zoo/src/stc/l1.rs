@@ -1,0 +1,366 @@
+//! The L1 of a compute unit, with its blocked-store queue.
+
+use super::tables::{Action, Event, L1Plans, L1Table, State, Step};
+use super::{EMU, Grant, Params, Stc, ToEmu, ToL1};
+use crate::parts::{self, AccessSite, FirstLevel, Operand, ResourceNeeds, answer, first_lines};
+use proto::parts::{AckCounts, Lines, Place, peers};
+use proto::{
+    Cause, Controller, Cx, Disposition, Hit, Homes, Input, Key, KindLevel, LineAddr, LineView, Load, NodeId,
+    Op, Order, PlanKey, Rank, Reach, RequestInput, SetIndex, Slot, Spending, Way,
+};
+
+/// A write or an atomic that is blocked or pending. At most one exists for each line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Write {
+    line: LineAddr,
+    slot: Slot,
+    /// Whether the write is on its way to the bank (pending) and not in the blocked-store queue.
+    is_issued: bool,
+}
+
+/// The part of the compute unit in a change of epochs. `Some` holds the coming epochs, if the
+/// manager has announced them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Change {
+    /// No change is under way, and writes are issued.
+    None,
+    /// No write is issued, and pending writes are still on their way.
+    Prepares(Option<Grant>),
+    /// No write is pending, and the manager knows it.
+    IsReady(Option<Grant>),
+}
+
+/// The lines of the L1, the loads that bypass it, and the writes that are under way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct L1<const REPAIRED: bool> {
+    cache: FirstLevel<State>,
+    /// The lines in state II, sorted.
+    uncached: Vec<LineAddr>,
+    /// The writes under way, oldest first. Those that are not issued form the blocked-store queue.
+    writes: Vec<Write>,
+    /// The epochs that are in force at this compute unit.
+    granted: Grant,
+    change: Change,
+    /// The epochs that this compute unit has demanded since its last change, one bit for each.
+    demanded: u32,
+    /// Whether this compute unit has reported a conflict since its last change.
+    has_conflicted: bool,
+    invalidated: AckCounts,
+}
+
+impl<const REPAIRED: bool> L1<REPAIRED> {
+    /// An empty cache, in the first epoch.
+    #[must_use]
+    pub fn new(level: &KindLevel, params: &Params) -> Self {
+        L1 {
+            cache: FirstLevel::new(level, State::I),
+            uncached: Vec::new(),
+            writes: Vec::new(),
+            granted: Grant::first(params),
+            change: Change::None,
+            demanded: 0,
+            has_conflicted: false,
+            invalidated: AckCounts::default(),
+        }
+    }
+
+    /// Whether the band of the line has its epoch now, so that no copy may be kept. In the repaired
+    /// protocol, this includes the coming epoch as soon as this compute unit is ready for it.
+    fn is_open(&self, line: LineAddr) -> bool {
+        let comes = matches!(self.change, Change::IsReady(Some(next)) if next.contains(line));
+        comes || self.granted.contains(line)
+    }
+
+    fn write_of(&self, line: LineAddr) -> Option<&Write> {
+        self.writes.iter().find(|write| write.line == line)
+    }
+
+    /// Whether a load of the line is the first one that conflicts with a blocked write of its band.
+    fn conflicts(&self, line: LineAddr) -> bool {
+        let is_of_band =
+            |write: &Write| !write.is_issued && self.granted.band(write.line) == self.granted.band(line);
+        self.granted.adapts && !self.has_conflicted && self.writes.iter().any(is_of_band)
+    }
+
+    /// Performs a step of a plan. `None`: the request continues with the next step.
+    fn perform<P: Stc>(
+        &mut self,
+        step: Step,
+        ask: RequestInput<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
+        let line = ask.req.line;
+        if ask.req.order != Order::Plain {
+            cx.fx.spend(ask.slot, step.spends());
+        }
+        match step {
+            Step::Here => Some(self.load(ask, cx)),
+            // The access in memory keeps its order with an older write of the line.
+            Step::Pass if self.write_of(line).is_some() => Some(Disposition::Stall(Key::Line(line))),
+            Step::Pass => self.event(line, Event::Drop, Operand::Nothing, cx).unless_done(),
+            Step::BelowSystem if ask.req.op == Op::Load => {
+                self.cache.lower.below(ask, AccessSite::System, cx)
+            }
+            Step::Below | Step::BelowSystem => Some(self.write(ask, cx)),
+            Step::FlushBanks => self.cache.lower.flush_banks(ask.slot, cx),
+            Step::InvalidateBanks => self.cache.lower.invalidate_banks(ask.slot, cx),
+            Step::InvalidateL1s => {
+                let own = self.invalidate_all(Cause::of(ask.req), Event::Drop, Operand::Nothing, cx);
+                own.unless_done().or_else(|| {
+                    cx.fx.uses.invalidation_broadcasts += 1;
+                    let others = peers(cx.me, cx.level().count);
+                    self.invalidated.tell(ask.slot, others, |slot| ToL1::Invalidate { slot }, cx)
+                })
+            }
+            Step::AnswerIt => answer(ask, cx),
+        }
+    }
+
+    fn load<P: Stc>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+        let line = ask.req.line;
+        if self.write_of(line).is_some() {
+            return Disposition::Stall(Key::Line(line));
+        }
+        let place = self.cache.array.place(line, cx.world.homes);
+        let event = if self.is_open(line) { Event::LoadU } else { Event::Load };
+        let (state, _) = Lines::<P>::classify(self, place, event, Operand::Nothing);
+        let fetches = state == State::I;
+        let needs = ResourceNeeds { entry: false, register: fetches, way: fetches && event == Event::Load };
+        if let Some(lacks) = self.cache.lacks(place, needs, cx) {
+            return lacks;
+        }
+        let disposition = self.transition(place, state, event, Operand::Request(ask), cx);
+        if matches!(disposition, Disposition::Done | Disposition::Wait(_)) && self.conflicts(line) {
+            self.has_conflicted = true;
+            cx.fx.send(EMU, ToEmu::EpochConflict { line });
+        }
+        disposition
+    }
+
+    fn write<P: Stc>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+        let line = ask.req.line;
+        let may_go = self.may_write(line);
+        match self.write_of(line) {
+            Some(own) if own.slot == ask.slot && may_go => {}
+            Some(own) if own.slot == ask.slot => return Disposition::Stall(Key::Slot(ask.slot)),
+            Some(_) => return Disposition::Stall(Key::Line(line)),
+            None if self.is_full(may_go, cx) => return Disposition::Stall(Key::StoreBuffer),
+            None => {}
+        }
+        let event = if may_go { Event::Store } else { Event::Blocked };
+        match self.event(line, event, Operand::Request(ask), cx) {
+            Disposition::Done => Disposition::Stall(Key::Slot(ask.slot)),
+            other => other,
+        }
+    }
+
+    fn may_write(&self, line: LineAddr) -> bool {
+        self.change == Change::None && self.granted.contains(line)
+    }
+
+    /// Whether the coalescing buffer, which holds the bytes of all writes under way, or the
+    /// blocked-store queue has no room for another write.
+    fn is_full<P: Stc>(&self, may_go: bool, cx: &Cx<'_, P>) -> bool {
+        let blocked = self.writes.iter().filter(|write| !write.is_issued).count();
+        self.writes.len() >= cx.level().array.store_buffer_entries as usize
+            || !may_go && blocked >= cx.world.params.queue
+    }
+
+    /// Demands the epoch of a blocked write, unless this compute unit has done so since its last
+    /// change. Without adaptive bands, the band alone matters.
+    fn demand<P: Stc>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
+        let bit = self.granted.bit(line);
+        if !cx.world.params.variant.skips || self.demanded & bit != 0 {
+            return;
+        }
+        self.demanded |= bit;
+        let adapts = self.granted.adapts;
+        let line = if adapts { line } else { self.granted.first_line(line) };
+        cx.fx.send(EMU, ToEmu::EpochDemand { line, adapts });
+    }
+
+    /// Removes the copies of lines whose epoch begins.
+    fn give_up<P: Stc>(&mut self, next: Grant, cx: &mut Cx<'_, P>) -> Disposition {
+        self.event_of_all(|line, _| next.contains(line), Event::Epoch, Operand::Nothing, cx)
+    }
+
+    /// Tells the manager that this compute unit is ready, when its last pending write is complete.
+    fn ready_if_due<P: Stc>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+        let Change::Prepares(next) = self.change else { return Disposition::Done };
+        if self.writes.iter().any(|write| write.is_issued) {
+            return Disposition::Done;
+        }
+        self.change = Change::IsReady(next);
+        cx.fx.send(EMU, ToEmu::ReadyAck);
+        next.map_or(Disposition::Done, |next| self.give_up(next, cx))
+    }
+
+    /// Changes to the new epochs, and issues the blocked writes of their bands.
+    fn change<P: Stc>(&mut self, next: Grant, cx: &mut Cx<'_, P>) -> Disposition {
+        if !matches!(self.change, Change::IsReady(_)) {
+            return Disposition::Impossible("this compute unit is not ready for a change");
+        }
+        (self.granted, self.change) = (next, Change::None);
+        (self.demanded, self.has_conflicted) = (0, false);
+        cx.fx.send(EMU, ToEmu::DoneAck);
+        for write in self.writes.clone() {
+            if next.contains(write.line) {
+                cx.fx.resume(write.slot);
+            } else if REPAIRED {
+                // A demand may have been for a band that the write has left.
+                self.demand(write.line, cx);
+            }
+        }
+        // Nothing is left to remove if the epochs were announced.
+        self.give_up(next, cx)
+    }
+
+    fn message<P: Stc>(&mut self, from: NodeId, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
+        match *msg {
+            ToL1::Bank(parts::ToL1::Data { line, ref data }) => {
+                let event = if self.is_open(line) { Event::DataE } else { Event::Data };
+                self.event(line, event, Operand::Fill(data), cx)
+            }
+            ToL1::Bank(ref msg @ parts::ToL1::Done { slot, .. }) => {
+                let answered = self.cache.lower.message(msg, cx);
+                match self.writes.iter().find(|write| write.slot == slot) {
+                    None => answered,
+                    Some(&Write { line, .. }) => self.event(line, Event::Ack, Operand::Nothing, cx),
+                }
+            }
+            ToL1::Bank(ref msg) => self.cache.lower.message(msg, cx),
+            ToL1::PrepareEpochChange { next, .. } => {
+                self.change = Change::Prepares(next);
+                self.ready_if_due(cx)
+            }
+            ToL1::ChangeEpoch { next, .. } => self.change(next, cx),
+            ToL1::EpochDemandAck => Disposition::Done,
+            ToL1::Invalidate { slot } => {
+                cx.fx.send(from, ToL1::Invalidated { slot });
+                self.invalidate_all(Cause::Remote, Event::Drop, Operand::Nothing, cx)
+            }
+            ToL1::Invalidated { slot } => match self.invalidated.answered(slot, cx) {
+                true => Disposition::Done,
+                false => Disposition::Impossible("no invalidation was asked for"),
+            },
+        }
+    }
+}
+
+impl Step {
+    /// The part of a request to which the time from this step on is attributed.
+    fn spends(self) -> Spending {
+        match self {
+            Step::Here | Step::Pass | Step::Below | Step::BelowSystem | Step::AnswerIt => Spending::Access,
+            Step::FlushBanks => Spending::Release,
+            Step::InvalidateBanks | Step::InvalidateL1s => Spending::Acquire,
+        }
+    }
+}
+
+impl<P: Stc, const REPAIRED: bool> Lines<P> for L1<REPAIRED> {
+    type Operand<'a> = Operand<'a>;
+
+    first_lines! { cache: L1Table<REPAIRED>, absent: State::I }
+
+    fn occupies(state: State) -> bool {
+        matches!(state, State::V | State::IV)
+    }
+
+    fn classify(&self, place: Place, event: Event, _: Operand<'_>) -> (State, Event) {
+        let state = match place.way {
+            Some(way) => self.cache.array.state(way),
+            None if self.uncached.contains(&place.line) => State::II,
+            None => State::I,
+        };
+        (state, event)
+    }
+
+    fn act(&mut self, action: Action, place: Place, operand: Operand<'_>, cx: &mut Cx<'_, P>) {
+        let Place { line, way, .. } = place;
+        match (action, way, operand) {
+            (Action::SendGet, ..) => self.cache.get(line, cx),
+            (Action::Uncache, ..) => {
+                self.uncached.push(line);
+                self.uncached.sort_unstable();
+            }
+            (Action::Reply, Some(way), Operand::Request(ask)) => self.cache.reply(way, ask, cx),
+            (Action::Fill, Some(way), Operand::Fill(data)) => self.cache.fill(way, data, cx),
+            (Action::Answer, _, Operand::Fill(data)) => cx.fx.reply_waiters(line, *data),
+            (Action::Wake, ..) => {
+                self.uncached.retain(|&other| other != line);
+                self.cache.end_get(place, cx);
+            }
+            (Action::Issue, _, Operand::Request(ask)) => {
+                let (slot, is_issued) = (ask.slot, true);
+                match self.writes.iter_mut().find(|write| write.line == line) {
+                    Some(blocked) => {
+                        blocked.is_issued = true;
+                        cx.fx.wake(Key::StoreBuffer);
+                    }
+                    None => self.writes.push(Write { line, slot, is_issued }),
+                }
+                let key = PlanKey::of(ask.req);
+                let is_wide = key.reach() == Reach::System && !key.is_plain();
+                let site = if is_wide { AccessSite::System } else { AccessSite::Here };
+                self.cache.lower.below(ask, site, cx);
+            }
+            (Action::Queue, _, Operand::Request(ask)) => {
+                self.writes.push(Write { line, slot: ask.slot, is_issued: false });
+                self.demand(line, cx);
+            }
+            (Action::Complete, ..) => {
+                self.writes.retain(|write| write.line != line);
+                cx.fx.wake(Key::Line(line));
+                cx.fx.wake(Key::StoreBuffer);
+            }
+            (Action::Reply | Action::Fill | Action::Answer | Action::Issue | Action::Queue, ..) => {
+                cx.lacks_operand(action);
+            }
+        }
+    }
+}
+
+impl<P: Stc, const REPAIRED: bool> Controller<P> for L1<REPAIRED> {
+    type Msg = ToL1;
+
+    fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
+        match input {
+            Input::Request(ask) => cx.follow::<L1Plans>(ask, |step, cx| self.perform(step, ask, cx)),
+            Input::Message { from, msg } => match self.message(from, msg, cx) {
+                Disposition::Done => self.ready_if_due(cx),
+                other => other,
+            },
+            Input::Evict(way) => self.event_in(way, Event::Evict, Operand::Nothing, cx),
+            Input::Timer(_) | Input::Memory(_) => Disposition::Impossible("an L1 has no timer"),
+            Input::Tick { .. } => Disposition::Done,
+        }
+    }
+
+    fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
+        let is_held_back = self.write_of(load.line).is_some() || self.conflicts(load.line);
+        if is_held_back || self.is_open(load.line) {
+            return None;
+        }
+        self.cache.hit::<L1Table<REPAIRED>, L1Plans>(load, homes, Step::Here, (Event::Load, Action::Reply))
+    }
+
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        self.cache.array.victims(set, State::V, out);
+    }
+
+    fn lines(&self, out: &mut Vec<LineView>) {
+        self.cache.array.views::<L1Table<REPAIRED>>(out);
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.cache.is_quiet()
+            && self.writes.is_empty()
+            && self.invalidated.is_idle()
+            && self.change == Change::None
+    }
+
+    fn canonicalize(&mut self) {
+        self.cache.canonicalize();
+    }
+}

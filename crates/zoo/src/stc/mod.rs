@@ -1,0 +1,411 @@
+//! `stc`: turn-based spatiotemporal coherence for GPUs.
+//!
+//! Addresses form bands, and time forms epochs. A band is written only in its epoch, and no L1 keeps
+//! lines of the band in that epoch. So every copy is up to date, without invalidations, sharers or
+//! leases. The epoch management unit changes the epochs of all compute units by a four-way
+//! handshake. An acquire invalidates nothing; a write is complete when it is performed at the L2.
+//!
+//! Source: STC paper (TACO 2023), sections 2 to 4, Tables 1 and 3. The four variants of its section
+//! 6 are settings of one code. Decisions where the paper is silent:
+//!
+//! * *Accesses of one line are in order at the L1* (blank cells of Table 1). The coalescing unit
+//!   blocks an address while an older request for it is outstanding (4.2), so an access of a line
+//!   waits for a fill or a write of this line that is under way. A load that joined a fill under way
+//!   could get bytes that are older than a write which its thread has seen.
+//! * *The lines of a band leave the L1 at once when their epoch begins.* The hardware does so set by
+//!   set, before the first access to a set, and sweeps the remaining sets at the end of the epoch.
+//!   No load hits such a line in between, so the copies only take room. Whether the sweep comes
+//!   before or after the change of the current-epoch register is then no question.
+//! * *A load of a band in its epoch takes a miss register, but no way*, and fetches the line.
+//! * *The period runs from wakeup to wakeup.* If a change outlasts it, the next wakeup does nothing.
+//! * *Every demanded epoch is granted in turn, the current one last*: an epoch is granted again at
+//!   the next change if a write was blocked by the change itself.
+//! * *Conflicts*: the bits that decide the direction are those from the smallest start bit up to the
+//!   start bit. The offset within a page, which is part of the printed rule, nearly always differs,
+//!   so that the start bit would never leave its minimum. The first conflict since the last change
+//!   counts. A conflict whose epoch was granted before it arrived is ignored.
+//! * *The ETV* of the cost table (one bit for each epoch) has no described use, and no state here.
+//! * *The host* writes memory outside all epochs. An acquire at system scope, such as the beginning
+//!   of a kernel after the host has written, invalidates every L1.
+
+mod emu;
+mod l1;
+mod tables;
+
+pub use emu::Emu;
+pub use l1::L1;
+pub use tables::{Action, EmuTable, Event, L1Plans, L1Table, Phase, Signal, State, Step};
+
+use crate::parts::{self, BANK, DRF, FIRST, HOST, ToBank};
+use crate::vi::{BANK_EQUIVALENT, Bank, BankTable};
+use proto::issue::IssueRule;
+use proto::parts::Host;
+use proto::{
+    Agent, Channels, Claim, Info, Kind, Levels, LineAddr, NodeId, Per, PlanKey, PlansView, Protocol, Setting,
+    Settings, Sharing, Slot, TableView, Wrap, messages,
+};
+
+/// The epoch management unit of the machine.
+const EMU: NodeId = NodeId { kind: 3, index: 0 };
+
+/// The granted epochs, and the rule by which lines belong to bands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Grant {
+    /// The granted epochs, one bit for each.
+    set: u32,
+    /// The start bit of the band in the number of a line.
+    shift: u8,
+    /// The number of epochs.
+    epochs: u32,
+    /// Whether the start bit adapts.
+    adapts: bool,
+}
+
+impl Grant {
+    /// The state before the first change: epoch 0, with the smallest start bit.
+    fn first(params: &Params) -> Grant {
+        let Params { epochs, least_shift: shift, ref variant, .. } = *params;
+        Grant { set: 1, shift, epochs, adapts: variant.adapts }
+    }
+
+    /// The band of a line, which is also the number of its epoch.
+    fn band(&self, line: LineAddr) -> u32 {
+        (line.0 >> self.shift) as u32 % self.epochs
+    }
+
+    fn bit(&self, line: LineAddr) -> u32 {
+        1 << self.band(line)
+    }
+
+    /// Whether the epoch of the line's band is granted.
+    fn contains(&self, line: LineAddr) -> bool {
+        self.set & self.bit(line) != 0
+    }
+
+    /// The first line of the band of a line.
+    fn first_line(&self, line: LineAddr) -> LineAddr {
+        LineAddr(u64::from(self.band(line)) << self.shift)
+    }
+}
+
+/// A deadlock avoidance rule of section 3.3.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Rule {
+    /// DAR1: every band has an epoch.
+    EveryBandHasAnEpoch,
+    /// DAR2: every epoch ends.
+    EpochsEnd,
+    /// DAR3: every epoch is granted again and again.
+    EpochsReturn,
+}
+
+/// The settings in which the variants of the protocol differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// Whether only demanded epochs are granted.
+    pub skips: bool,
+    /// Whether the start bit of bands adapts to conflicts.
+    pub adapts: bool,
+    /// The maximum number of epochs that are granted at once.
+    pub bands: usize,
+    /// Whether the manager is repaired: it announces the coming epochs when it asks the compute
+    /// units to prepare, and moves demands together with the start bit.
+    pub repaired: bool,
+    /// The rule that the manager of epochs breaks, for tests of these rules.
+    pub without: Option<Rule>,
+}
+
+impl Variant {
+    /// The published protocol without optimizations.
+    const NAIVE: Variant = Variant { skips: false, adapts: false, bands: 1, repaired: false, without: None };
+
+    const fn repaired(self) -> Variant {
+        Variant { repaired: true, ..self }
+    }
+
+    const fn without(self, rule: Rule) -> Variant {
+        Variant { without: Some(rule), ..self }
+    }
+
+    /// The bytes of granted epochs in a message: the number of the epoch or a set of epochs, and the
+    /// start bit if it adapts.
+    fn grant_bytes(&self) -> u8 {
+        (if self.bands > 1 { 2 } else { 1 }) + u8::from(self.adapts)
+    }
+}
+
+/// The parameters of the protocol on a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Params {
+    epochs: u32,
+    /// The smallest and the largest start bit, as bits of a line's number.
+    least_shift: u8,
+    most_shift: u8,
+    /// The number of writes that the blocked-store queue can hold.
+    queue: usize,
+    variant: Variant,
+}
+
+impl Params {
+    fn new(levels: &Levels, settings: &Settings, variant: Variant) -> Result<Params, String> {
+        let line_bits = levels.line_bytes.ilog2();
+        let (first, last) = (settings.get("start_bit")? as u32, settings.get("start_bit_max")? as u32);
+        if last < first {
+            return Err(format!(
+                "`start_bit_max` is {last}, expected at least `start_bit`, which is {first}"
+            ));
+        }
+        let least_shift = first.saturating_sub(line_bits) as u8;
+        Ok(Params {
+            epochs: 1 << settings.get("epoch_bits")?,
+            least_shift,
+            most_shift: least_shift + (last - first) as u8,
+            queue: settings.get("blocked_stores")? as usize,
+            variant,
+        })
+    }
+}
+
+/// The settings of a machine file. A wavefront has 64 lanes, so a queue for fewer stores could not
+/// take the stores of one instruction.
+const SETTINGS: &[Setting] = &[
+    Setting {
+        name: "epoch_bits",
+        unit: "bits",
+        least: 1,
+        most: 5,
+        default: 4,
+        about: "bits of an epoch's number",
+    },
+    Setting {
+        name: "start_bit",
+        unit: "bits",
+        least: 12,
+        most: 32,
+        default: 12,
+        about: "first and smallest position of the band in an address",
+    },
+    Setting {
+        name: "start_bit_max",
+        unit: "bits",
+        least: 12,
+        most: 32,
+        default: 32,
+        about: "largest position of the band in an address",
+    },
+    Setting {
+        name: "blocked_stores",
+        unit: "stores",
+        least: 64,
+        most: 65536,
+        default: 256,
+        about: "stores that can wait for their epoch in a compute unit",
+    },
+];
+
+/// Two epochs, so that two neighbouring lines are in different bands, and two positions of the band.
+const EXPLORED: &[(&str, u64)] =
+    &[("epoch_bits", 1), ("start_bit", 0), ("start_bit_max", 1), ("blocked_stores", 2)];
+
+messages! {
+    /// A message to an L1.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ToL1 = Bank(parts::ToL1) {
+        /// The epochs will change: complete all pending writes, and issue no others.
+        PrepareEpochChange {
+            /// The coming epochs. Only the repaired protocol announces them.
+            next: Option<Grant>,
+            /// The bytes that the coming epochs take in the message.
+            bytes: u8,
+        } [bytes(|_| u32::from(*bytes))],
+        /// All compute units are ready: change to these epochs.
+        ChangeEpoch {
+            /// The new epochs.
+            next: Grant,
+            /// The bytes that the new epochs take in the message.
+            bytes: u8,
+        } [bytes(|_| u32::from(*bytes))],
+        /// The demand of an epoch has arrived.
+        EpochDemandAck,
+        /// A request of another L1 to invalidate all lines, because the host has written.
+        Invalidate {
+            /// The slot of the sender's request.
+            slot: Slot,
+        } [name("InvalidateL1")],
+        /// The answer to a request to invalidate.
+        Invalidated {
+            /// The slot of the waiting request.
+            slot: Slot,
+        } [name("L1Invalidated")],
+    }
+}
+
+messages! {
+    /// A message to the epoch management unit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ToEmu {
+        /// The sender has no pending write, and issues none before the change.
+        ReadyAck,
+        /// The sender has changed to the new epochs.
+        DoneAck,
+        /// A write of this line's band is blocked.
+        EpochDemand {
+            /// The line of the write. Without adaptive bands, the first line of its band.
+            line: LineAddr,
+            /// Whether the start bit adapts, so that the message carries the whole address.
+            adapts: bool,
+        } [bytes(|_| if *adapts { 4 } else { 1 })],
+        /// A load of this line has a band with a blocked write.
+        EpochConflict {
+            /// The line of the load.
+            line: LineAddr,
+        } [bytes(|_| 4)],
+    }
+}
+
+/// A protocol of this family.
+pub trait Stc:
+    Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<parts::ToL1> + Wrap<ToL1> + Wrap<ToEmu>>
+{
+}
+impl<P> Stc for P where
+    P: Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<parts::ToL1> + Wrap<ToL1> + Wrap<ToEmu>>
+{
+}
+
+/// The claims of all variants. Memory is atomic, so every program is sequentially consistent on a
+/// core that performs one operation at a time.
+const CLAIMS: &[Claim] = &[
+    Claim {
+        model: "sc",
+        cores: &[IssueRule::InOrder],
+        mapping: "each operation as a request, at any scope, of programs that do not run on the host; \
+                  sequential consistency for every program, with or without data races",
+    },
+    DRF,
+];
+
+/// Generates one protocol of the family. Its parameters are the settings of its variant.
+macro_rules! stc {
+    (
+        $(#[doc = $doc:literal])+
+        $module:ident::$protocol:ident, L1: $repaired:literal, $variant:expr,
+        $name:literal, $summary:literal, $source:expr
+    ) => {
+        $(#[doc = $doc])+
+        pub mod $module {
+            use super::*;
+
+            $(#[doc = $doc])+
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            pub struct $protocol;
+
+            proto::protocol_nodes! {
+                $protocol: L1(L1<$repaired>, ToL1), Bank(Bank, ToBank), Host(Host), Emu(Emu, ToEmu)
+            }
+
+            impl From<parts::ToL1> for Msg {
+                #[inline]
+                fn from(msg: parts::ToL1) -> Self {
+                    Msg::L1(msg.into())
+                }
+            }
+
+            impl Protocol for $protocol {
+                type Node = Node;
+                type Msg = Msg;
+                type Params = Params;
+                const INFO: Info = Info {
+                    name: $name,
+                    summary: $summary,
+                    source: $source,
+                    claims: CLAIMS,
+                    channels: Channels::Fifo,
+                    sharing: Sharing::Unscoped,
+                    equivalent: &[BANK_EQUIVALENT],
+                };
+                const KINDS: &'static [Kind] = &[
+                    Kind::cache("L1", "l1", Per::Cu).over("l2"),
+                    Kind::cache("L2", "l2", Per::Chiplet),
+                    Kind::port("Host", "host", Per::Host),
+                    Kind::port("EMU", "emu", Per::Machine),
+                ];
+                const SETTINGS: &'static [Setting] = SETTINGS;
+                const EXPLORED: &'static [(&'static str, u64)] = EXPLORED;
+
+                fn params(levels: &Levels, settings: &Settings) -> Result<Params, String> {
+                    Params::new(levels, settings, $variant)
+                }
+
+                fn node(id: NodeId, levels: &Levels, params: &Params) -> Node {
+                    match id.kind {
+                        FIRST => Node::L1(L1::new(levels.of(id.kind), params)),
+                        BANK => Node::Bank(Bank::new(levels.of(id.kind), &())),
+                        HOST => Node::Host(Host),
+                        _ => Node::Emu(Emu::new(params)),
+                    }
+                }
+
+                #[inline]
+                fn entry(_: &Params, agent: Agent, _: PlanKey) -> NodeId {
+                    agent.enters(FIRST, HOST)
+                }
+
+                fn tables() -> Vec<TableView> {
+                    vec![
+                        TableView::of::<L1Table<$repaired>>(),
+                        TableView::of::<BankTable>(),
+                        TableView::of::<EmuTable>(),
+                    ]
+                }
+
+                fn plans() -> Vec<PlansView> {
+                    vec![PlansView::of::<L1Plans>()]
+                }
+            }
+        }
+        pub use $module::$protocol;
+    };
+}
+
+/// The source of the repaired protocols.
+const REPAIRS: &str = "STC paper (TACO 2023), sections 2 to 4, Table 1; the repairs are not from the paper";
+
+stc! {
+    /// STC without optimizations, as published.
+    naive::StcNv, L1: false, Variant::NAIVE, "stc-nv",
+    "epochs in turn: a band of addresses is written only in its epoch, and not cached then",
+    "STC paper (TACO 2023), sections 2 to 4.2 and 4.5, Table 1"
+}
+stc! {
+    /// STC without optimizations, repaired.
+    naive_repaired::StcNvRepaired, L1: true, Variant::NAIVE.repaired(), "stc-nv-repaired",
+    "stc-nv with copies given up before the change of epochs, and without stale fills",
+    REPAIRS
+}
+
+/// Protocols that lack one property, for the tests of this property. They are not registered.
+pub mod lacking {
+    use super::*;
+
+    stc! {
+        /// The repaired protocol, but the manager does not announce the coming epochs.
+        announcement::Announcement, L1: true, Variant::NAIVE, "stc-lacks-announcement",
+        "stc-nv-repaired without the announcement of epochs", REPAIRS
+    }
+    stc! {
+        /// The repaired protocol, but one band has no epoch.
+        an_epoch::AnEpoch, L1: true, Variant::NAIVE.repaired().without(Rule::EveryBandHasAnEpoch),
+        "stc-lacks-an-epoch", "stc-nv-repaired with a band without an epoch", REPAIRS
+    }
+    stc! {
+        /// The repaired protocol, but no epoch ends.
+        an_end::AnEnd, L1: true, Variant::NAIVE.repaired().without(Rule::EpochsEnd),
+        "stc-lacks-an-end", "stc-nv-repaired with an epoch that never ends", REPAIRS
+    }
+    stc! {
+        /// The repaired protocol, but each epoch is granted once.
+        a_return::AReturn, L1: true, Variant::NAIVE.repaired().without(Rule::EpochsReturn),
+        "stc-lacks-a-return", "stc-nv-repaired with epochs that do not return", REPAIRS
+    }
+}

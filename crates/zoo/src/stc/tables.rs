@@ -1,0 +1,242 @@
+//! The state transition tables of a line in the L1 and of the epoch management unit, and the plans.
+
+use proto::{OpClass, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible, stall, stay, symbols};
+
+symbols! {
+    /// The states of a line.
+    pub enum State {
+        /// The line is not present.
+        I,
+        /// The line is present.
+        V,
+        /// A fill is under way, and the line may keep its bytes (the paper's `I_V`).
+        IV,
+        /// A fill is under way, and its bytes only answer the load that waits for them (the paper's
+        /// `I_I`). The line takes no way.
+        II,
+    }
+    /// The events of a line.
+    pub enum Event {
+        /// A load of a line whose band has no epoch now.
+        Load,
+        /// A load of a line whose band has its epoch now (the paper's `Load_U`).
+        LoadU,
+        /// A store or an atomic in the epoch of its band.
+        Store,
+        /// A store or an atomic outside the epoch of its band.
+        Blocked,
+        /// A fill comes outside the epoch of its band.
+        Data,
+        /// A fill comes in the epoch of its band (the paper's `Data_E`).
+        DataE,
+        /// A store or an atomic has been performed (the paper's `WA`).
+        Ack,
+        /// The epoch of the line's band begins.
+        Epoch,
+        /// An acquire at system scope, or an access at system scope of this compute unit.
+        Drop,
+        /// The environment takes the way.
+        Evict,
+    }
+    /// The actions of the rows.
+    pub enum Action {
+        /// Ask the bank for the line; takes a miss register.
+        SendGet,
+        /// Note the line among those whose fill is not kept.
+        Uncache,
+        /// Answer with the bytes of the line.
+        Reply,
+        /// Take the filled bytes.
+        Fill,
+        /// Answer the load that waits for the fill.
+        Answer,
+        /// Free the miss register, and wake inputs that wait for it, the line or its way.
+        Wake,
+        /// Send the write to the bank and count it as pending (the paper's `PW++`).
+        Issue,
+        /// Put the write into the blocked-store queue, and demand its epoch if epochs are skipped.
+        Queue,
+        /// The write is no longer pending (the paper's `PW--`). Wake the accesses that wait for it.
+        Complete,
+    }
+}
+
+/// The table of a line in the L1: Table 1 of the paper, with the events that the paper describes in
+/// words. In the repaired table, the beginning of an epoch also reaches a fill under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct L1Table<const REPAIRED: bool>;
+
+const NO_LINE: &str = "there is no line";
+const NO_FILL: &str = "no fill is under way";
+const PINNED: &str = "a line with a fill under way is pinned";
+const ORDERED: &str = "accesses of a line wait for its pending write";
+const LEFT: &str = "the line left the cache when the epoch of its band began";
+
+impl<const REPAIRED: bool> Table for L1Table<REPAIRED> {
+    type State = State;
+    type Event = Event;
+    type Action = Action;
+    const ID: TableId = TableId(0);
+    const NAME: &'static str = "A line in the L1";
+
+    fn row(state: State, event: Event) -> Row<State, Action> {
+        use Action::*;
+        use Event::*;
+        use State::*;
+        match (state, event) {
+            (I, Load) => go(IV, &[SendGet]).wait(),
+            (I, LoadU) => go(II, &[Uncache, SendGet]).wait(),
+            (I, Store) => stay(&[Issue]),
+            (I | V, Blocked) => stay(&[Queue]),
+            (I, Ack) => stay(&[Complete]),
+            (I, Drop) => stay(&[]),
+            (I | V, Data | DataE) => impossible(NO_FILL),
+            (I | II, Epoch) | (I, Evict) => impossible(NO_LINE),
+
+            (V, Load) => stay(&[Reply]),
+            (V, LoadU) => impossible(LEFT),
+            (V, Store) => go(I, &[Issue]),
+            (V, Epoch | Drop | Evict) => go(I, &[]),
+            (V | IV | II, Ack) => impossible(ORDERED),
+
+            // The coalescing unit holds an access back while an older one of the line is under way.
+            (IV | II, Load | LoadU | Store | Blocked) => stall(),
+            (IV, Data) => go(V, &[Fill, Answer, Wake]),
+            (IV, DataE) => go(I, &[Answer, Wake]),
+            // The bytes on their way may be older than the writes of this epoch.
+            (IV, Epoch) if REPAIRED => go(II, &[Uncache]),
+            (IV, Epoch) => stay(&[]),
+            (IV, Drop) => go(II, &[Uncache]),
+            (II, Data | DataE) => go(I, &[Answer, Wake]),
+            (II, Drop) => stay(&[]),
+            (IV | II, Evict) => impossible(PINNED),
+        }
+    }
+}
+
+symbols! {
+    /// The states of the epoch management unit.
+    pub enum Phase {
+        /// No change of epochs is under way.
+        Idle,
+        /// Compute units complete their writes.
+        Preparing,
+        /// Compute units change to the new epochs.
+        Changing,
+    }
+    /// The events of the epoch management unit.
+    pub enum Signal {
+        /// The period ends, and there is an epoch to grant.
+        Wakeup,
+        /// The period ends, and no epoch is demanded.
+        IdleWakeup,
+        /// A compute unit is ready, but others are not.
+        Ready,
+        /// The last compute unit is ready.
+        LastReady,
+        /// A compute unit has changed to the new epochs, but others have not.
+        Done,
+        /// The last compute unit has changed to the new epochs.
+        LastDone,
+        /// A compute unit demands an epoch.
+        Demand,
+        /// A compute unit reports a load of a band that has a blocked write.
+        Conflict,
+    }
+    /// The actions of the epoch management unit.
+    pub enum Command {
+        /// Begin the next period.
+        Rearm,
+        /// Choose the next epochs, and ask all compute units to prepare for the change.
+        Prepare,
+        /// Tell all compute units to change.
+        Change,
+        /// Note the demand.
+        Note,
+        /// Acknowledge the demand.
+        Confirm,
+        /// Compare the load with the noted write, to move the start bit at the next change.
+        Adapt,
+    }
+}
+
+/// The table of the epoch management unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct EmuTable;
+
+impl Table for EmuTable {
+    type State = Phase;
+    type Event = Signal;
+    type Action = Command;
+    const ID: TableId = TableId(3);
+    const NAME: &'static str = "The epoch management unit";
+
+    fn row(state: Phase, event: Signal) -> Row<Phase, Command> {
+        use Command::*;
+        use Phase::*;
+        use Signal::*;
+        match (state, event) {
+            (Idle, Wakeup) => go(Preparing, &[Rearm, Prepare]),
+            (Idle, IdleWakeup) => stay(&[Rearm]),
+            // The change outlasts the period: the next period begins, and nothing else.
+            (Preparing | Changing, Wakeup | IdleWakeup) => stay(&[Rearm]),
+            (Preparing, Ready) | (Changing, Done) => stay(&[]),
+            (Preparing, LastReady) => go(Changing, &[Change]),
+            (Changing, LastDone) => go(Idle, &[]),
+            (Idle | Preparing | Changing, Demand) => stay(&[Note, Confirm]),
+            (Idle | Preparing | Changing, Conflict) => stay(&[Adapt]),
+            (Idle | Changing, Ready | LastReady) => impossible("no compute unit was asked to prepare"),
+            (Idle | Preparing, Done | LastDone) => impossible("no compute unit was told to change"),
+        }
+    }
+}
+
+symbols! {
+    /// The steps of operations.
+    pub enum Step {
+        /// Load from the line in this cache, or through it, and answer.
+        Here,
+        /// Remove the line, because the access is performed in memory.
+        Pass,
+        /// Perform the write or the atomic at the L2 in the epoch of its band, and wait for the
+        /// answer.
+        Below,
+        /// Perform the access in memory and wait for the answer. A write or an atomic waits for the
+        /// epoch of its band.
+        BelowSystem,
+        /// Flush the L2 to memory and wait for the acks.
+        FlushBanks,
+        /// Invalidate the clean bytes of the L2 and wait for the acks.
+        InvalidateBanks,
+        /// Invalidate the L1s of all compute units and wait for the acks. Only the host writes
+        /// outside epochs, so no other operation invalidates an L1.
+        InvalidateL1s,
+        /// Answer the request.
+        AnswerIt,
+    }
+}
+
+proto::plans! {
+    /// The plan of each operation at the L1.
+    pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
+}
+
+/// Every answered write is at the L2, so a release at device scope has nothing to do.
+const fn plan(key: PlanKey) -> Steps<Step> {
+    use Step::*;
+    let is_wide = matches!(key.reach(), Reach::System) && !key.is_plain();
+    let release: &[Step] = if matches!(key.released(), Some(Reach::System)) { &[FlushBanks] } else { &[] };
+    let access: &[Step] = match key.op {
+        OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd => &[],
+        OpClass::Load if is_wide => &[Pass, BelowSystem],
+        OpClass::Load => &[Here],
+        OpClass::Store | OpClass::Rmw | OpClass::Update if is_wide => &[BelowSystem],
+        OpClass::Store | OpClass::Rmw | OpClass::Update => &[Below],
+    };
+    let acquire: &[Step] = match key.acquired() {
+        Some(Reach::System) => &[InvalidateBanks, InvalidateL1s],
+        None | Some(Reach::Group | Reach::Device) => &[],
+    };
+    let is_here = matches!(key.op, OpClass::Load) && !is_wide;
+    Steps::of(&[release, access, acquire, if is_here { &[] } else { &[AnswerIt] }])
+}
