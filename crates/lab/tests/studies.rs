@@ -241,7 +241,7 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
             "3:11",
             "found `7`, expected a list of texts",
         ),
-        ("systems =", "sistems =", "1:1", "missing key `systems`"),
+        ("systems =", "sistems =", "3:1", "unknown key `sistems`, did you mean `systems`?"),
         ("title =", "titel =", "2:1", "did you mean `title`?"),
         ("title = \"All\"", "title = 3", "2:9", "found `3`, expected a text in quotes"),
         ("\"hrf-8cu\"]", "\"hlrc-8cu\"]", "3:24", "`hlrc-8cu` is named twice"),
@@ -414,8 +414,8 @@ fn inputs_of_numbers_are_checked_with_the_study() {
         study.map_err(|error| error.to_string())
     };
     let good = study(
-        "workloads = ['matmul', 'lud']\n[inputs]\nmatmul = 'a.csv,a.csv'\nlud = 'a.csv'\n\
-                      [set]\nn = 2\nm = 2\nk = 2\n",
+        "workloads = ['matmul', 'nn']\n[inputs]\nmatmul = 'a.csv,a.csv'\nnn = 'a.csv'\n[set.matmul]\nn = 2\n\
+         m = 2\nk = 2\n[set.nn]\nnearest = 1\n",
     );
     let good = good.unwrap();
     let tasks = good.tasks();
@@ -430,12 +430,15 @@ fn inputs_of_numbers_are_checked_with_the_study() {
     let error = |rest: &str| study(rest).unwrap_err();
     let one = error("workloads = 'matmul'\ninputs = 'a.csv'\n");
     assert!(one.contains("s.toml:4:10: matmul under vi: workload `matmul` takes 2 files"), "{one}");
-    let shape = error("workloads = 'lud'\ninputs = 'a.csv'\nset = { n = [2, 3] }\n");
-    assert!(shape.contains("s.toml:4:10: lud with n=3 under vi: ") && shape.contains("a.csv:1:"), "{shape}");
+    let sizes = "set = { m = 2, k = 2, n = [2, 3] }\n";
+    let shape = error(&format!("workloads = 'matmul'\ninputs = 'a.csv,a.csv'\n{sizes}"));
+    let combination = "s.toml:4:10: matmul with m=2 k=2 n=3 under vi: ";
+    assert!(shape.contains(combination) && shape.contains("a.csv:1:"), "{shape}");
     let setting = error("workloads = 'nn'\ninputs = 'a.csv'\nset = { nearest = [1, 3] }\n");
-    assert!(setting.contains("s.toml:5:23: nn with nearest=3 under vi: "), "{setting}");
+    let few = "s.toml:4:10: nn with nearest=3 under vi: ";
+    assert!(setting.contains(few) && setting.contains("a.csv:3:1: the file ends here"), "{setting}");
     let replaced = error("workloads = 'nn'\ninputs = 'a.csv'\nset = { n = 4 }\n");
-    assert!(replaced.contains("s.toml:5:13: nn with n=4 under vi: `n=4` cannot be set"), "{replaced}");
+    assert!(replaced.contains("s.toml:4:10: nn with n=4 under vi: `n=4` cannot be set"), "{replaced}");
     let scale = error("workloads = 'nn'\ninputs = 'a.csv'\nscale = '1/2'\n");
     assert!(scale.ends_with(
         "s.toml:5:9: the input of workload `nn` is a file of numbers, so the scale does not apply"

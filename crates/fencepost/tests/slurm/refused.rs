@@ -128,6 +128,27 @@ fn a_machine_that_has_changed_since_the_submission_is_an_error() {
 }
 
 #[test]
+fn files_of_numbers_reach_the_jobs_and_one_that_has_changed_since_the_submission_is_an_error() {
+    let study = "systems = 'my-gpu.toml'\nscenarios = ['vi', 'no-l1']\nworkloads = 'nn'\n\
+                 inputs = 'places.csv'\nset = { nearest = 1 }\n";
+    for (name, edit) in [("numbers", ""), ("numbers-changed", "echo 5 6 >>places.csv\n")] {
+        let fake = Fake::new(name, study);
+        fs::write(fake.home.folder.join("places.csv"), "1 2\n3 4\n").unwrap();
+        let expected = fake.home.expected();
+        fake.mode_of(&format!("{edit}sh \"$1\" >>\"$2\" 2>&1\n"));
+        let ended = fake.home.on_slurm(&["--chunks", "1"]);
+        if edit.is_empty() {
+            ended.succeed();
+            fake.home.check(&expected);
+        } else {
+            let sentence = ended.fail();
+            let want = "a machine file or an input has changed since the batch";
+            assert!(sentence.contains(want), "{sentence}");
+        }
+    }
+}
+
+#[test]
 fn a_queue_that_stays_silent_is_an_error_that_names_the_jobs() {
     let fake = Fake::new("silent", STUDY);
     fake.mode_of(": >\"$FAKE/down\"\n");
