@@ -280,7 +280,11 @@ fn the_page_of_workloads_shows_every_workload_and_its_statistics() {
         generated += &programs(&room.iter().collect::<Vec<_>>(), &times);
         let here: Vec<_> = found.iter().filter(|found| found.workload.room == title).collect();
         for (size, name) in ["tiny", "small"].into_iter().enumerate().filter(|_| !here.is_empty()) {
-            let _ = write!(generated, "\nThe statistics at size `{name}` ([columns](#statistics)):\n\n{}", numbers(&here, size));
+            let _ = write!(
+                generated,
+                "\nThe statistics at size `{name}` ([columns](#statistics)):\n\n{}",
+                numbers(&here, size)
+            );
         }
         generated.push('\n');
     }
