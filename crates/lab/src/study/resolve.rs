@@ -130,7 +130,8 @@ impl<'a> Resolver<'a> {
     fn check_input(&self, workload: &Workload, name: &Spanned<String>) -> Result<(), Error> {
         let named = workload.inputs();
         if inputs::program_of(workload).is_some() {
-            let message = format!("a study gives no files of numbers to `{}`, use `run`", workload.name);
+            let message =
+                format!("a study cannot give files of numbers to `{}`: use the command `run`", workload.name);
             return Err(self.source.error(name.span(), message));
         }
         if named.is_empty() && program_of(workload).is_none() {
