@@ -269,7 +269,8 @@ fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Res
                 let found =
                     level.below.as_ref().map_or("memory".to_owned(), |below| format!("level `{below}`"));
                 return Err(format!(
-                    "level `{name}` is over {found}, but protocol `{protocol}` expects it over level `{over}`"
+                    "level `{name}` is over {found}, but protocol `{protocol}` expects this level to be \
+                     over level `{over}`"
                 ));
             }
             let below = kinds.iter().position(|other| other.level == over).ok_or_else(|| {

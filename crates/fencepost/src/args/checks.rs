@@ -47,7 +47,7 @@ pub(crate) struct LitmusArguments {
     /// A file of macros for tests in C, in place of the definitions of the Linux kernel's functions
     #[arg(long, value_name = "FILE.def")]
     pub(crate) macros: Option<PathBuf>,
-    /// The question: the test's own condition, or whether all executions end
+    /// The property to check: the condition that the test states, or whether all executions end
     #[arg(long, value_name = "PROPERTY", default_value = "condition")]
     pub(crate) property: Property,
     /// With --property liveness, the threads that the scheduler lets proceed: all threads (fair),
@@ -67,15 +67,16 @@ pub(crate) struct LitmusArguments {
     /// scopes of a race-free test that can be narrower (drf and hrf models)
     #[arg(long)]
     pub(crate) advise: bool,
-    /// Write one execution of each test for Graphviz: a race, else the outcome in
-    /// question, else the cycle that forbids it
+    /// Write a drawing of one execution of each test for Graphviz: of a race if there is one, else
+    /// of the outcome in the condition, else of the cycle that forbids this outcome
     #[arg(long, value_name = "FILE")]
     pub(crate) dot: Option<PathBuf>,
-    /// A table of expectations: lines `file,1` or `file,0`, with paths relative to the table. 1 if
-    /// the condition of the test is met, or if all executions end
+    /// A table of expected answers: lines `file,1` or `file,0`, with paths relative to the table.
+    /// The number is 1 if the condition of the test is met or, with --property liveness, if all
+    /// executions end
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) expect: Option<PathBuf>,
-    /// A table like that of --expect: 1 if the test is free of races
+    /// A table of the same form as for --expect. The number is 1 if the test is free of races
     #[arg(long, value_name = "FILE.csv")]
     pub(crate) expect_race_free: Option<PathBuf>,
     /// Print only the summary
@@ -149,8 +150,8 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) litmus: Vec<PathBuf>,
     /// Also check generated programs with at most this many operations: all programs of two threads
-    /// with two operations each; among larger programs, each in which synchronization orders data,
-    /// and some that race. 0 for none
+    /// with two operations each and, of the larger programs, those in which synchronization orders
+    /// data and some that race. 0 for no generated programs
     #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: u8,
     /// Also check this many random programs in which synchronization orders data, and some random
@@ -163,11 +164,11 @@ pub(crate) struct VerifyArguments {
     pub(crate) seed: u64,
     /// Also generate the programs that differ from another program only in the names of threads,
     /// words, lines, compute units and work-groups, except for --sample. This checks that one
-    /// program of each such set suffices
+    /// program of each set of such programs is enough
     #[arg(long)]
     pub(crate) no_symmetry: bool,
-    /// The number of chiplets that share the compute units and banks. The pages of the
-    /// first two lines are placed in every way
+    /// The number of chiplets that share the compute units and banks. The pages of the first two
+    /// lines are placed on the chiplets in every way
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
     pub(crate) chiplets: u16,
     /// Also spread the work-groups of each program, and its threads on the host, over up
@@ -194,13 +195,13 @@ pub(crate) struct VerifyArguments {
     /// passes data to all others. See docs/verification.md
     #[arg(long, conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "charts", "record", "memory", "replay"])]
     pub(crate) cutoff: bool,
-    /// Show on which dimensions of programs and machines the verdict rests: for each value
-    /// the number of runs and states, and the pairs of values that no run has together
+    /// Show what the verdict covers: for each dimension of programs and machines and each of its
+    /// values, the number of runs and states; and the pairs of values that no run has together
     #[arg(long)]
     pub(crate) explain: bool,
     /// The maximum memory, such as 512M or 8G, for all tests that are explored at the same time. A
-    /// search that needs more is incomplete. With --replay it bounds the search for faults of all
-    /// runs [default: 2G for each of --jobs]
+    /// search that needs more is incomplete. With --replay, this limits the search for a fault that
+    /// only all runs together show [default: 2G for each of --jobs]
     #[arg(long, value_name = "BYTES", value_parser = memory)]
     pub(crate) memory: Option<u64>,
     /// Stop after this many seconds, and report the results so far
@@ -254,8 +255,8 @@ pub(crate) struct StressArguments {
     /// or opencl-rsp [default: the claim of the protocol]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// The number of chiplets that share the compute units and banks: 1, 2, 4 or 8. The
-    /// seed places each line
+    /// The number of chiplets that share the compute units and banks: 1, 2, 4 or 8. The seed
+    /// decides on which chiplet each line is
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = stressed_chiplets)]
     pub(crate) chiplets: u16,
     /// Deliver the messages between two controllers in any order. This tests whether a

@@ -179,8 +179,7 @@ pub(crate) struct RaceArguments {
     /// The number of runs; each run after the first one takes the next seed
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = whole::<u32>(1, 1000))]
     pub(crate) seeds: u32,
-    /// Name the scopes that are wider than the communication in the runs needs, and measure runs
-    /// with narrower scopes
+    /// Report the scopes that are wider than the runs need, and measure runs with narrower scopes
     #[arg(long)]
     pub(crate) advise: bool,
 }
@@ -255,8 +254,8 @@ Examples:
 pub(crate) struct WorkloadInfoArguments {
     /// The program: a name from `list workloads`
     pub(crate) name: String,
-    /// The machine, whose shape the program sees: a name from `list systems`, or the path of a TOML
-    /// file
+    /// The machine, which gives the numbers of compute units and lanes: a name from `list systems`,
+    /// or the path of a TOML file
     #[arg(long, short, value_name = "NAME|FILE", default_value = "hlrc-8cu")]
     pub(crate) system: String,
     #[command(flatten)]

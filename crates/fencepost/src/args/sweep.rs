@@ -48,17 +48,18 @@ pub(crate) struct SweepArguments {
     /// The folder for runs and reports [default: results/NAME for NAME.toml]
     #[arg(long, value_name = "DIR")]
     pub(crate) out: Option<PathBuf>,
-    /// The number of runs at the same time [default: one per core]. On a cluster, the runs at the
-    /// same time in one job, which asks for as many CPUs
+    /// The number of runs at the same time [default: one per core]. On a cluster, the number of
+    /// runs at the same time in one job; the job asks for as many CPUs
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// Run the missing runs on a cluster: as array jobs of the Slurm whose sbatch is on the PATH
+    /// Make the missing runs on a cluster, as array jobs of Slurm. The command sbatch must be on
+    /// the PATH
     #[arg(long, value_name = "CLUSTER", conflicts_with_all = ["dry_run", "chunk"])]
     pub(crate) on: Option<ClusterKind>,
     /// The number of array tasks [default: by the expected time of the runs]
     #[arg(long, value_name = "N", requires = "on", value_parser = whole::<usize>(1, 1_000_000))]
     pub(crate) chunks: Option<usize>,
-    /// The time between two looks at the queue of the cluster, in seconds
+    /// The number of seconds between two calls of squeue
     #[arg(long, value_name = "SECONDS", requires = "on", default_value = "10", value_parser = seconds)]
     pub(crate) poll: Duration,
     /// Options for sbatch, such as a partition or a time limit

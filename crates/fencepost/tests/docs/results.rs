@@ -19,14 +19,15 @@ const HEAD: &str = "\
 
 <!-- Rendered from verification.toml: FENCEPOST_BLESS=1 cargo test --test docs -->
 
-This page shows how far each protocol was verified: the programs, the states, the rows that fired and the fate of every
-seeded fault. [verification.md](../verification.md) explains the columns, and
-[findings](../findings/README.md) the refuted claims. The data is in [verification.toml](verification.toml).
+This page shows the recorded verification of each protocol: the status of its claims, the number of programs and states,
+the rows that fired, and the result of every seeded fault. [verification.md](../verification.md) explains these terms.
+[findings/README.md](../findings/README.md) describes the refuted claims. The file
+[verification.toml](verification.toml) contains the same data.
 
-A status covers every schedule of the shipped tests, and of the generated programs with at most the number of operations
-in the column *operations*. *Free of races* counts the programs that are free of races under at least one claimed model.
-*Synchronized* counts the programs among these in which synchronization orders a data conflict between threads at
-different caches.
+In the table *Protocols*, the status of a claim covers every schedule of the litmus tests of Fencepost, and of the
+generated programs with at most the number of operations in the column *operations*. The column *free of races* counts
+the programs that are race-free under at least one claimed model. The column *synchronized* counts those race-free
+programs in which synchronization orders conflicting accesses to data by threads at different caches.
 
 ";
 

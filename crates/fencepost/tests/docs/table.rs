@@ -209,13 +209,4 @@ pub(crate) const FOUND: &[&str] = &[
 
 /// Command lines that a page gives only in part. The subcommand and the options
 /// must exist.
-pub(crate) const NAMED: &[&str] = &[
-    "fencepost run --json",
-    "fencepost verify",
-    "fencepost verify --replay",
-    "fencepost litmus",
-    "fencepost race",
-    "fencepost stress",
-    "fencepost why",
-    "cargo fmt",
-];
+pub(crate) const NAMED: &[&str] = &["fencepost verify --replay", "cargo fmt"];

@@ -194,30 +194,39 @@ fn of<'a>(found: &'a [Found<'_>], name: &str) -> &'a [Statistics; 2] {
 /// the tables have what the texts say.
 fn beside_papers(found: &[Found<'_>]) -> String {
     let mut text = String::from("## Beside the papers\n\n");
-    text += "Figures 3.1, 4.3 and 4.4 of Hechtman's thesis are pictures, and their numbers are not in the text. So the next\n\
-             two tables have our numbers at size `small`, beside what the text says.\n\nFigure 3.1 shows the loads per store of \
-             the programs in Table 3.2. The text says that stencils and linear algebra\nload more than they store (section \
-             3.2.6).\n\n| in the thesis | workload | loads per store |\n|---|---|--:|\n";
+    text += "Figures 3.1, 4.3 and 4.4 of Hechtman's thesis are pictures without numbers. So the next two\n\
+             tables show our numbers at size `small`, beside what the text of the thesis says.\n\n\
+             Figure 3.1 of Hechtman's thesis shows the number of loads for each store of the programs in\n\
+             its Table 3.2. The text says that stencils and linear algebra load more than they store\n\
+             (section 3.2.6).\n\n\
+             | program in the thesis | workload | loads per store |\n\
+             |---|---|--:|\n";
     for (paper, name) in IN_TABLE_32 {
         let ratio = of(found, name)[1].loads_per_store;
         let ratio = ratio.map_or("no store".to_owned(), |ratio| format!("{ratio:.2}"));
         let _ = writeln!(text, "| {paper} | `{name}` | {ratio} |");
     }
-    text += "\nFigure 4.4 shows the reads that hit an L1 under read for ownership, and Figure 4.3 those that hit a line \
-             which the L1\nhas written. The text says that written lines are never read again in several programs, and that \
-             lud reads most of\nthem (sections 4.3.2 and 4.5.1). Our `lud` is that of Rodinia, which keeps its blocks in \
-             local memory between reading\nand writing them, so it is not first here. Our caches are as large as all lines.\n\n\
-             | in the thesis | workload | reuse in the text | ours: within or across | own |\n|---|---|---|--:|--:|\n";
+    text += "\nFigure 4.4 of Hechtman's thesis shows the reads that hit an L1 under read for ownership.\n\
+             Figure 4.3 shows the reads that hit a line which the same L1 has written. The text says that\n\
+             several programs never read a written line again, and that lud reads written lines most often\n\
+             (sections 4.3.2 and 4.5.1). Our `lud` is the program of Rodinia. It reads a block into local\n\
+             memory and later writes the block from there, so it does not have the largest share in the\n\
+             column *own*. For our numbers, each cache has room for all lines.\n\n\
+             | program in the thesis | workload | reuse in the text | ours: within or across | ours: own |\n\
+             |---|---|---|--:|--:|\n";
     for (paper, name, said) in REUSED_IN_QR {
         let s = &of(found, name)[1];
         let reuse = percent(s.reuse_within + s.reuse_across);
         let _ = writeln!(text, "| {paper} | `{name}` | {said} | {reuse} | {} |", percent(s.read_after_write));
     }
-    text += "\nFigure 3.1 and section 3.4 of Dalmia's thesis give the share of device-scope atomics in all global accesses,\n\
-             measured on large graphs. In the thesis, PR is from Pannotia, and CCA, SSSP, CLR and MIS are from a study of push and\n\
-             pull (its reference 199). Our `sssp-bellman-ford`, `color-max` and `mis` follow Pannotia, whose \
-             kernels pull\nand use atomics only for flags. Our `cca` counts its atomic loads as atomics, not as updates.\n\n\
-             | in the thesis | workload | thesis | updates, tiny | updates, small | all atomics, small |\n\
+    text += "\nFigure 3.1 and section 3.4 of Dalmia's thesis give the share of device-scope atomics in all\n\
+             global accesses, measured on large graphs. In the thesis, PR is a program of Pannotia, and\n\
+             CCA, SSSP, CLR and MIS are programs of a study of push and pull (reference 199 of the thesis).\n\
+             Our `sssp-bellman-ford`, `color-max` and `mis` follow Pannotia: their kernels pull values from\n\
+             neighbours, and use atomics only for flags. Atomic loads, which our `cca` makes, count as\n\
+             atomics and not as updates.\n\n\
+             | program in the thesis | workload | share in the thesis | ours: updates, tiny | \
+             ours: updates, small | ours: all atomics, small |\n\
              |---|---|--:|--:|--:|--:|\n";
     for (paper, name, share) in UPDATES_OF_LAB {
         let [tiny, small] = of(found, name);
@@ -225,9 +234,12 @@ fn beside_papers(found: &[Found<'_>]) -> String {
         let atomics = percent(small.atomic_share);
         let _ = writeln!(text, "| {paper} | `{name}` | {:.0}% | {updates} | {atomics} |", 100.0 * share);
     }
-    text += "\nFigure 9 of the STC paper names the programs with read reuse across kernels: their hit rates rise without \
-             acquires. At\nsize `tiny` a launch may have one work-group, which runs on another compute unit each time.\n\n\
-             | workload | reuse across kernels, small |\n|---|--:|\n";
+    text += "\nFigure 9 of the STC paper names programs whose hit rates rise without acquires, because they\n\
+             read lines again in later kernels. The table shows the share of such reads in our programs. It\n\
+             has no values for the size `tiny`: at this size a launch may have a single work-group, which\n\
+             runs on another compute unit in each launch.\n\n\
+             | workload | share of line reads with reuse across kernels, size `small` |\n\
+             |---|--:|\n";
     for name in REUSED_IN_STC {
         let _ = writeln!(text, "| `{name}` | {} |", percent(of(found, name)[1].reuse_across));
     }
@@ -257,8 +269,9 @@ fn the_page_of_workloads_shows_every_workload_and_its_statistics() {
     let all = catalog::workloads();
     let (found, times) = (all_statistics(&all), times(&all));
     let mut generated = format!(
-        "The column *CPU seconds* is the time of one run at size `paper` on {} under `{}`, on {}. The times\nare of one run \
-         each and compared with nothing; [workloads.toml](results/workloads.toml) has the data.\n\n",
+        "The column *CPU seconds* is the time of one simulation at size `paper`, on the machine `{}` under \
+         `{}`.\nIt was measured once for each workload, on {}.\n[workloads.toml](results/workloads.toml) contains \
+         these times.\n\n",
         times.system, times.protocol, times.computer
     );
     for room in all.chunk_by(|a, b| a.room == b.room) {
@@ -267,7 +280,11 @@ fn the_page_of_workloads_shows_every_workload_and_its_statistics() {
         generated += &programs(&room.iter().collect::<Vec<_>>(), &times);
         let here: Vec<_> = found.iter().filter(|found| found.workload.room == title).collect();
         for (size, name) in ["tiny", "small"].into_iter().enumerate().filter(|_| !here.is_empty()) {
-            let _ = write!(generated, "\nAt size `{name}`:\n\n{}", numbers(&here, size));
+            let _ = write!(
+                generated,
+                "\nThe statistics at size `{name}` ([columns](#statistics)):\n\n{}",
+                numbers(&here, size)
+            );
         }
         generated.push('\n');
     }

@@ -77,7 +77,7 @@ pub fn perform(
     check_options(&cluster.options)?;
     for path in [&cluster.folder, &cluster.working_folder, &cluster.program] {
         if path.to_str().is_none_or(|text| text.contains(char::is_control)) {
-            let message = format!("the path {} has letters that a job cannot get", path.display());
+            let message = format!("the path {} has characters that a job cannot receive", path.display());
             return Err(Error::Impossible(message));
         }
     }

@@ -293,7 +293,8 @@ impl Resolver<'_> {
             return self.rises(plan, file, claim.kind, rising, with);
         }
         if claim.kind != Kind::Order && !claim.has_figure() {
-            let message = format!("claim `{id}` has no number to measure, expected `[[litmus]]` tests of it");
+            let message =
+                format!("claim `{id}` has no measured number, expected a table `[[litmus]]` for it");
             return Err(self.source.error(file.claim.span(), message));
         }
         let (text, what) = match (&file.value, &file.holds, claim.kind == Kind::Order) {

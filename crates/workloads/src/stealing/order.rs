@@ -190,28 +190,30 @@ pub static STEPS: [QueueRow; 15] = [
         POP,
         STORE_TAIL,
         (SeqCst, Relaxed),
-        "must precede the read of the head, or a thief and the owner take the same task",
+        "this store must precede PopHead; otherwise a thief and the owner may take the same task",
     ),
     row(
         QueueStep::PopHead,
         POP,
         LOAD_HEAD,
         (SeqCst, Relaxed),
-        "must follow the claim, and sees every thief that read the tail before the claim",
+        "this load must follow PopClaim, so that it sees the theft of every thief that read the tail \
+         before PopClaim",
     ),
     row(
         QueueStep::PopLast,
         POP,
         TAKE_HEAD,
         (SeqCst, Relaxed),
-        "exactly one thread gets the last task; ordered with all reads of the head",
+        "exactly one thread gets the last task; the order relates this operation to all reads of the head",
     ),
     row(
         QueueStep::PopRestore,
         POP,
         STORE_TAIL,
         (Release, Relaxed),
-        "shows that the queue is empty; with the old tail, the head shows the same",
+        "this store shows that the queue is empty; a thread that still reads the old tail \
+         learns the same from the head",
     ),
     row(QueueStep::PopSlot, POP, LOAD_SLOT, (Plain, Plain), "written by the owner, or by an earlier kernel"),
     row(
@@ -219,21 +221,22 @@ pub static STEPS: [QueueRow; 15] = [
         STEAL,
         LOAD_HEAD,
         (SeqCst, Relaxed),
-        "must precede the read of the tail: a tail older than the head shows a task that is gone",
+        "this load must precede StealTail: with a tail that is older than the head, the thief sees a task \
+         that is already taken",
     ),
     row(
         QueueStep::StealTail,
         STEAL,
         LOAD_TAIL,
         (SeqCst, Relaxed),
-        "sees the store of PopClaim if the owner's read of the head (PopHead) precedes this read; acquires the task",
+        "this load sees the store of PopClaim if PopHead precedes it; it also acquires the task",
     ),
     row(
         QueueStep::StealTake,
         STEAL,
         TAKE_HEAD,
         (SeqCst, Relaxed),
-        "exactly one thread gets the task; an owner that reads the head later sees the theft",
+        "exactly one thread gets the task; an owner that reads the head after this operation sees the theft",
     ),
     row(QueueStep::StealSlot, STEAL, LOAD_SLOT, (Plain, Plain), "written before the acquired tail"),
     row(
@@ -270,8 +273,10 @@ impl QueueStep {
 /// The table of steps as Markdown text.
 #[must_use]
 pub fn page() -> String {
-    let mut page =
-        "| step | touches | by | order | as published | why |\n|---|---|---|---|---|---|\n".to_owned();
+    let mut page = String::from(
+        "| step | access | thread | order | order as published | reason for the order |\n\
+         |---|---|---|---|---|---|\n",
+    );
     for row in &STEPS {
         let (step, side) = (row.step.name(), row.side.name().to_lowercase());
         let (access, variable) = (row.access.name(), row.variable.name().to_lowercase());
