@@ -12,8 +12,8 @@ use explore::verify::{self, Options, Test};
 use explore::{Subject, corpus};
 use proto::parts::Host;
 use proto::{
-    Agent, ByteMask, Controller, Cx, Disposition, Info, Input, LineView, NodeId, Op, Order, PlanKey,
-    Protocol, Request, RequestInput, Rmw, RmwKind, Sharing, Slot, protocol_nodes,
+    Agent, ByteMask, Controller, Cx, Disposition, Info, Input, Key, Level, LineView, NodeId, Op, Order,
+    PlanKey, Protocol, Request, RequestInput, Rmw, RmwKind, SetIndex, Sharing, Slot, protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
@@ -45,9 +45,11 @@ enum Seeded {
     ThirdUnit,
     /// The beginning of a kernel does not invalidate the cache.
     KernelBegin,
+    /// The first update in a cache waits for a way, although one is free.
+    ForgottenWait,
 }
 
-const ALL: [Seeded; 11] = [
+const ALL: [Seeded; 12] = [
     Seeded::HitByOverlap,
     Seeded::DirtyInWords,
     Seeded::FirstWordOnly,
@@ -59,6 +61,7 @@ const ALL: [Seeded; 11] = [
     Seeded::ThirdWavefront,
     Seeded::ThirdUnit,
     Seeded::KernelBegin,
+    Seeded::ForgottenWait,
 ];
 
 /// The number in [`ALL`] of the fault of the controllers that are made next, counted from one. Zero
@@ -73,6 +76,8 @@ type P = Faulty;
 pub struct FaultyCache {
     cache: L1,
     seeded: Seeded,
+    /// Whether an update has waited for a free way.
+    has_waited: bool,
 }
 
 impl FaultyCache {
@@ -121,6 +126,11 @@ impl Controller<Faulty> for FaultyCache {
                 if self.seeded == Seeded::KernelBegin && matches!(req.op, Op::KernelBegin(_)) {
                     cx.fx.replies.push((slot, None));
                     return Disposition::Done;
+                }
+                let is_update = matches!(req.op, Op::Rmw(_)) && req.scope.level == Level::WorkGroup;
+                if self.seeded == Seeded::ForgottenWait && is_update && !self.has_waited {
+                    self.has_waited = true;
+                    return Disposition::Stall(Key::Way(SetIndex(0)));
                 }
                 let req = &self.instead(req, cx.me);
                 Controller::<Faulty>::step(
@@ -226,7 +236,7 @@ impl Protocol for Faulty {
         let seeded = ALL.get(NEXT.load(Ordering::Relaxed).wrapping_sub(1)).copied().unwrap_or(Seeded::None);
         let level = levels.of(id.kind);
         match id.kind {
-            0 => Node::L1(FaultyCache { cache: L1::new(level, &()), seeded }),
+            0 => Node::L1(FaultyCache { cache: L1::new(level, &()), seeded, has_waited: false }),
             1 => Node::Bank(FaultyBank {
                 bank: Bank::new(level, &()),
                 seeded,
@@ -276,5 +286,8 @@ fn every_fault_is_reported_by_the_programs_of_a_default_run() {
     for seeded in ALL {
         let (why, states) = reported_by(seeded, &tests);
         assert!(why.is_some() && states < STATES_MAX, "{seeded:?}: {why:?} after {states} states");
+        // The report names the step that forgets the input, not the deadlock that may follow.
+        let is_step = |why: &String| why.ends_with("an input that waits for it is not woken");
+        assert_eq!(why.as_ref().is_some_and(is_step), seeded == Seeded::ForgottenWait, "{why:?}");
     }
 }

@@ -9,9 +9,9 @@ use explore::Subject;
 use explore::stress::{Failure, Options, stress};
 use proto::parts::Host;
 use proto::{
-    Agent, ByteMask, Change, Controller, Cx, Disposition, Hit, Homes, Info, Input, KindLevel, Load,
+    Agent, ByteMask, Change, Controller, Cx, Disposition, Hit, Homes, Info, Input, Key, KindLevel, Load,
     MemoryAccess, Mutation, NodeId, Op, OpClass, Order, PlanKey, Plans as _, Protocol, Request, RequestInput,
-    RmwKind, Sharing, Slot, TableId, Way, protocol_nodes,
+    RmwKind, SetIndex, Sharing, Slot, TableId, Way, protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{L1Plans, Step};
@@ -45,6 +45,8 @@ proto::symbols! {
         /// A flush does not wait for the acks of the writes that it sends, as if the parity of
         /// writes had changed before them.
         FlipsParityEarly,
+        /// The first load of a cache waits for a way, although one is free.
+        ForgetsWait,
         /// Locks of remote operations are told apart by their slots only.
         LocksBySlot,
     }
@@ -71,11 +73,13 @@ pub struct L1 {
     flushes: bool,
     /// The number of acks that are counted already.
     counted: u32,
+    /// Whether a load has waited for a free way.
+    has_waited: bool,
 }
 
 impl L1 {
     fn new(level: &KindLevel, (): &()) -> L1 {
-        L1 { cache: zoo::vi::L1::new(level, &()), flushes: false, counted: 0 }
+        L1 { cache: zoo::vi::L1::new(level, &()), flushes: false, counted: 0, has_waited: false }
     }
 
     /// Answers a load with a line that has some of its bytes.
@@ -96,6 +100,10 @@ impl L1 {
     fn request(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, Faulty>) -> Disposition {
         if has(cx, Fault::HitsOnOverlap) && self.hits(ask, cx) {
             return Disposition::Done;
+        }
+        if has(cx, Fault::ForgetsWait) && ask.req.op == Op::Load && !self.has_waited {
+            self.has_waited = true;
+            return Disposition::Stall(Key::Way(SetIndex(0)));
         }
         let mut req = *ask.req;
         change(&mut req, cx);
@@ -180,7 +188,7 @@ impl Controller<Faulty> for L1 {
         Controller::<Faulty>::hit(&self.cache, load, homes)
     }
 
-    fn victims(&self, set: proto::SetIndex, out: &mut Vec<(Way, proto::Rank)>) {
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, proto::Rank)>) {
         Controller::<Faulty>::victims(&self.cache, set, out);
     }
 
@@ -254,7 +262,7 @@ impl Controller<Faulty> for Bank {
         disposition
     }
 
-    fn victims(&self, set: proto::SetIndex, out: &mut Vec<(Way, proto::Rank)>) {
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, proto::Rank)>) {
         Controller::<Faulty>::victims(&self.bank, set, out);
     }
 
@@ -335,7 +343,7 @@ pub mod locked {
             }
         }
 
-        fn victims(&self, set: proto::SetIndex, out: &mut Vec<(Way, proto::Rank)>) {
+        fn victims(&self, set: SetIndex, out: &mut Vec<(Way, proto::Rank)>) {
             Controller::<Locked>::victims(&self.0, set, out);
         }
 
@@ -426,6 +434,16 @@ fn a_fault_of_every_dimension_is_found_reproducibly() {
         let again = Options { seed: found.seed, episodes: 1, ..options };
         assert_eq!(failure::<Faulty>(&again), Some(found), "{fault:?}: its seed alone makes it fail");
     }
+}
+
+/// A run that the tester watches reports the step that forgets the input. Other runs may report a
+/// later fault, or none.
+#[test]
+fn a_forgotten_wait_for_a_way_is_found_at_its_step() {
+    let options = Options { shrink: false, ..options(Some(Fault::ForgetsWait.mutation()), 1) };
+    let reports = (0..400).filter_map(|seed| failure::<Faulty>(&Options { seed, ..options }));
+    let at_its_step = |found: Failure| found.what.ends_with("an input that waits for it is not woken");
+    assert!(reports.into_iter().any(at_its_step));
 }
 
 #[test]

@@ -20,6 +20,11 @@ macro_rules! delegate {
             $crate::Controller::<P>::is_quiet(&self.$inner)
         }
     };
+    (@miscount $inner:tt) => {
+        fn miscount(&self) -> Option<&'static str> {
+            $crate::Controller::<P>::miscount(&self.$inner)
+        }
+    };
     (@canonicalize $inner:tt) => {
         fn canonicalize(&mut self) {
             $crate::Controller::<P>::canonicalize(&mut self.$inner);

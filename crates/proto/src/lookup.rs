@@ -74,6 +74,16 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
         self.entries.retain(|key, value| keep(key, value));
     }
 
+    /// References to all values, in an unspecified order.
+    pub(crate) fn values(&self) -> impl Iterator<Item = &V> {
+        self.entries.values()
+    }
+
+    /// The number of entries.
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Mutable references to all values, in an unspecified order.
     pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut V> {
         self.entries.values_mut()

@@ -158,6 +158,9 @@ macro_rules! protocol_nodes {
             fn is_quiet(&self) -> bool {
                 match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::is_quiet(c) ),+ }
             }
+            fn miscount(&self) -> Option<&'static str> {
+                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::miscount(c) ),+ }
+            }
             fn canonicalize(&mut self) {
                 match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::canonicalize(c) ),+ }
             }

@@ -344,6 +344,19 @@ mod tests {
     }
 
     #[test]
+    fn the_sign_decides_a_comparison_of_signed_numbers_only() {
+        for width in Width::ALL {
+            let top = 1 << (8 * width.bytes() - 1);
+            for (kind, new) in
+                [(RmwKind::MinU, 1), (RmwKind::MaxU, top), (RmwKind::MinS, top), (RmwKind::MaxS, 1)]
+            {
+                let (up, down) = (rmw(kind, width).apply(1, top), rmw(kind, width).apply(top, 1));
+                assert_eq!((up, down), (new, new), "{kind:?} of {width:?}");
+            }
+        }
+    }
+
+    #[test]
     fn a_compare_exchange_writes_only_on_a_match() {
         let cas = rmw(RmwKind::CompareExchange { expected: 3 }, Width::W4);
         assert_eq!(cas.apply(3, 9), 9);

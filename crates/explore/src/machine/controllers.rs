@@ -187,9 +187,10 @@ impl Controllers {
             return known.clone();
         }
         let response = self.stations.step(station, told, &mut self.values).map(Arc::new).map_err(Arc::from);
-        if let Ok(response) = &response {
-            self.seen(response.station);
-        }
+        let response = response.and_then(|response| {
+            let station = self.seen(response.station);
+            self.looks[station as usize].fault.clone().map_or(Ok(response), Err)
+        });
         self.steps.insert((station, told), response.clone());
         response
     }

@@ -282,13 +282,11 @@ impl Word {
 
     /// The bits that represent a value in the word.
     pub(crate) fn bits(&self, value: Value) -> Result<u64, String> {
-        // A value has at most 32 bits, even if the word is wider.
-        let bits = 8 * self.width.bytes().min(4) as u32;
-        let most = (1i64 << (bits - 1)) - 1;
-        if (-most - 1..=most).contains(&value) {
-            Ok(value.cast_unsigned())
+        let bits = value.cast_unsigned();
+        if self::value(bits, self.width) == value {
+            Ok(bits)
         } else {
-            Err(format!("the value {value} does not fit into a {bits}-bit word"))
+            Err(format!("the value {value} does not fit into a {}-bit word", 8 * self.width.bytes()))
         }
     }
 }

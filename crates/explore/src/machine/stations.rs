@@ -55,6 +55,8 @@ pub(crate) struct Look {
     pub(crate) victims: Vec<Victim>,
     /// The reason why the station is not at rest.
     pub(crate) unrest: Option<Arc<str>>,
+    /// The first rule that a step into this state of the station breaks.
+    pub(crate) fault: Option<Arc<str>>,
 }
 
 /// The numbered inputs and outputs of stations, except for messages.
@@ -204,7 +206,8 @@ impl<P: Protocol> Stations for Typed<P> {
             victims.extend(ways.drain(..).map(|(way, _)| Victim { way: way.0 as u8, is_needed }));
         }
         let unrest = station.check_at_rest(shape.sets, shape.policy != WritePolicy::Combining);
-        Look { victims, unrest: unrest.map(Arc::from) }
+        let fault = station.check_after_step(self.nodes.world());
+        Look { victims, unrest: unrest.map(Arc::from), fault: fault.map(Arc::from) }
     }
 
     fn views(&self, station: u32) -> Vec<LineView> {

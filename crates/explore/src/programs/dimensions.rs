@@ -7,7 +7,8 @@
 //! the operations on data and flag, the compute units, the wavefronts, the kernels, the host, the
 //! machine, the banks, and the sets and ways of caches. A covering array chooses the programs: all
 //! pairs of values of two dimensions occur. In some further programs only the boundary of a kernel
-//! orders the accesses.
+//! orders the accesses. Two programs update words of each width, with values that need all bytes of
+//! a word, and read each word at once.
 
 use proto::{Agent, Sharing, Width};
 
@@ -384,6 +385,68 @@ fn in_many_ways() -> (String, Placement, Shape) {
     (text, placement, Shape { banks: 1, sets: (1, 1), ways: (ways, ways) })
 }
 
+/// A program that changes words of eight bytes at the scopes of a work-group and of the device. Its
+/// values differ in the last four bytes of a word and are equal in the first four, or the reverse.
+fn in_wide_words() -> (String, Placement) {
+    let changes = |(name, scope): (&str, &str)| {
+        let how = format!("memory_order_relaxed, memory_scope_{scope}");
+        format!(
+            "  int e{name} = 1;
+  int s{name} = atomic_compare_exchange_strong_explicit({name}, &e{name}, 5, memory_order_relaxed, {how});
+  int d{name} = 4294967297;
+  int t{name} = atomic_compare_exchange_strong_explicit({name}, &d{name}, 12884901889, memory_order_relaxed, {how});
+  int a{name} = atomic_fetch_add_explicit({name}, 4294967295, {how});
+  int m{name} = atomic_fetch_max_explicit({name}, 1, {how});
+  int r{name} = atomic_load_explicit({name}, {how});
+"
+        )
+    };
+    let seen = |name: &str| {
+        format!(
+            "0:s{name}=0 /\\ 0:e{name}=4294967297 /\\ 0:t{name}=1 /\\ 0:a{name}=12884901889 /\\ \
+             0:m{name}=17179869184 /\\ 0:r{name}=17179869184 /\\ {name}=17179869184"
+        )
+    };
+    let code = [("x", "work_group"), ("y", "device")].map(changes).concat();
+    let text = format!(
+        "OPENCL wide-words\n\n{{\n[x] = 4294967297;\n[y] = 4294967297;\n}}\n\n\
+         P0 (global atomic_int* x, global atomic_int* y) {{\n{code}}}\n\n\
+         scopeTree (device (work_group P0))\n\nforall ({} /\\ {})\n",
+        seen("x"),
+        seen("y")
+    );
+    let placement =
+        Placement { widths: vec![Width::W8; 2], ..Placement::new(vec![Agent::Cu(0)], vec![0, 1]) };
+    (text, placement)
+}
+
+/// A program that updates a word of each width and reads it at once. The read overlaps the update,
+/// and must wait for it.
+fn in_each_width() -> (String, Placement) {
+    let words = ["x", "y", "z", "w"];
+    let all = |of: &dyn Fn(&str) -> String, between: &str| words.map(of).join(between);
+    let how = "memory_order_relaxed, memory_scope_work_group";
+    let code = all(
+        &|word| {
+            format!(
+                "  int a{word} = atomic_fetch_add_explicit({word}, 1, {how});\n  \
+                 int r{word} = atomic_load_explicit({word}, {how});\n"
+            )
+        },
+        "",
+    );
+    let text = format!(
+        "OPENCL each-width\n\n{{\n{}}}\n\nP0 ({}) {{\n{code}}}\n\n\
+         scopeTree (device (work_group P0))\n\nforall ({})\n",
+        all(&|word| format!("[{word}] = {INITIAL};\n"), ""),
+        all(&|word| format!("global atomic_int* {word}"), ", "),
+        all(&|word| format!("0:a{word}={INITIAL} /\\ 0:r{word}=2 /\\ {word}=2"), " /\\ ")
+    );
+    let placement =
+        Placement { widths: Width::ALL.to_vec(), ..Placement::new(vec![Agent::Cu(0)], vec![0, 1, 2, 3]) };
+    (text, placement)
+}
+
 /// The programs in which only the boundary of a kernel orders the accesses to the data: a thread of
 /// the first kernel writes, and then a thread of the second kernel or the host reads. No thread
 /// releases, so the end of the first kernel must wait for the write. Each program runs on every
@@ -440,14 +503,18 @@ pub fn dimensions(claims: &[Claim]) -> Vec<Test> {
         test.group = GROUP;
         test
     };
-    let between = between_kernels().map(|(name, text, placement)| {
+    let (text, placement) = in_wide_words();
+    let wide = (String::from("dimensions/wide"), text, placement);
+    let (text, placement) = in_each_width();
+    let each = (String::from("dimensions/each-width"), text, placement);
+    let on_every_machine = between_kernels().chain([wide, each]).map(|(name, text, placement)| {
         // A unit test parses the texts of all dimension programs.
         let mut test = Test::read(&name, &text).expect("the text is a test");
         test.placements = vec![placement];
         test.group = GROUP;
         test
     });
-    all.map(test).chain(between).collect()
+    all.map(test).chain(on_every_machine).collect()
 }
 
 #[cfg(test)]

@@ -30,6 +30,10 @@ const RANDOM_EVICTIONS: u64 = 2;
 /// The rate of preemptions, while the program allows further ones: this number in 256 events.
 const PREEMPTIONS: u64 = 4;
 
+/// One in this number of runs is watched: each step is followed by a check of its station. The
+/// checks take longer than the steps.
+const WATCHED: u64 = 32;
+
 /// The counts of one run of an episode.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RunCounts {
@@ -86,6 +90,8 @@ pub(super) struct Machine {
     victims: Vec<(Way, Rank)>,
     pub(super) ran: RunCounts,
     pub(super) draws: Draws,
+    /// Whether stations are checked after each step of this run.
+    is_watched: bool,
     /// Whether the last run has ended without a possible event left. In that case, the reset for
     /// the next run has no messages, operations or requests to remove.
     has_ended: bool,
@@ -122,6 +128,7 @@ impl Machine {
             victims: Vec::new(),
             ran: RunCounts::default(),
             draws: Draws::new(0),
+            is_watched: false,
             has_ended: true,
             stations,
             clocks: vec![0; count],
@@ -187,6 +194,7 @@ impl Machine {
     /// Runs the wavefronts in an order that the seed decides.
     pub(super) fn run(&mut self, program: &Program, seed: u64) -> Result<RunCounts, EpisodeFault> {
         self.reset(seed, program);
+        self.is_watched = seed.is_multiple_of(WATCHED);
         self.has_ended = false;
         for node in 0..self.stations.count() {
             self.tell(node, &StationInput::Start, program)?;
@@ -321,6 +329,11 @@ impl Machine {
         program: &Program,
     ) -> Result<(), EpisodeFault> {
         self.stations.tell(at, told, &mut self.under_way).map_err(fault)?;
+        if self.is_watched
+            && let Some(why) = self.stations.fault(at)
+        {
+            return Err(fault(why));
+        }
         if self.subject.is_clocked
             && let Some(left) = self.stations.next_deadline(at)
         {

@@ -35,6 +35,9 @@ pub(crate) trait Stations {
     fn is_quiet(&self, at: At) -> bool;
     /// Whether an input is parked at a station until a way of the set is free.
     fn is_wanted(&self, at: At, set: SetIndex) -> bool;
+    /// The first rule that the last step of a station breaks, as a sentence; see
+    /// [`Station::check_after_step`].
+    fn fault(&self, at: At) -> Option<String>;
     /// Appends the ways of a set that can be evicted, with their ranks, to `out`.
     fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>);
     /// The number of ticks to the next deadline of a station, or `None` if it has no deadline.
@@ -160,6 +163,10 @@ impl<P: Protocol> Stations for Typed<P> {
 
     fn is_wanted(&self, at: At, set: SetIndex) -> bool {
         self.stations[at as usize].parked_count(Key::Way(set)) > 0
+    }
+
+    fn fault(&self, at: At) -> Option<String> {
+        self.stations[at as usize].check_after_step(self.nodes.world())
     }
 
     fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>) {

@@ -140,6 +140,11 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     }
     /// Whether the controller has no operation under way.
     fn is_quiet(&self) -> bool;
+    /// The first count of the controller that differs from what it counts, as a sentence, or `None`
+    /// if all counts are right.
+    fn miscount(&self) -> Option<&'static str> {
+        None
+    }
     /// Changes the representation of the controller to one canonical form, so that the explorer
     /// recognizes equivalent states as equal.
     fn canonicalize(&mut self) {}
@@ -203,6 +208,8 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn lines(&self, out: &mut Vec<LineView>);
     /// Whether the controller has no operation under way; see [`Controller::is_quiet`].
     fn is_quiet(&self) -> bool;
+    /// The first wrong count of the controller; see [`Controller::miscount`].
+    fn miscount(&self) -> Option<&'static str>;
     /// Changes the representation of the controller to one canonical form, for comparisons; see
     /// [`Controller::canonicalize`].
     fn canonicalize(&mut self);

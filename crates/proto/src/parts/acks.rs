@@ -54,6 +54,12 @@ impl AckParity {
         self.counts == [0, 0]
     }
 
+    /// The number of outstanding writes of both classes.
+    #[must_use]
+    pub fn outstanding(&self) -> u32 {
+        self.counts[0] + self.counts[1]
+    }
+
     /// Resets the parity if no write is outstanding, so that all idle counters are equal.
     pub fn canonicalize(&mut self) {
         if self.is_idle() {

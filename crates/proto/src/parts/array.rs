@@ -373,6 +373,20 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         states.filter(move |&(_, &state)| accepts(state)).map(move |(i, _)| Way((first + i) as u32))
     }
 
+    /// Whether the number of occupied ways of each set is right.
+    #[must_use]
+    pub fn counts_ways(&self) -> bool {
+        let sets = self.entries.chunks(self.ways.number() as usize);
+        let occupied = sets.map(|set| set.iter().filter(|entry| tag_in(entry) != EMPTY).count());
+        self.taken.iter().map(|&taken| taken as usize).eq(occupied)
+    }
+
+    /// The number of lines in the states that `accepts` accepts, over all sets.
+    #[must_use]
+    pub fn count_where(&self, accepts: impl Fn(S) -> bool) -> u32 {
+        self.occupied(Way(0)).filter(|&way| accepts(self.state(way))).count() as u32
+    }
+
     /// Appends the victims of a set to `out`: the ways in state `settled`, all with the same rank.
     pub fn victims(&self, set: SetIndex, settled: S, out: &mut Vec<(Way, Rank)>) {
         out.extend(self.in_set_where(set, |state| state == settled).map(|way| (way, Rank(0))));

@@ -194,6 +194,14 @@ impl<W: Copy + PartialEq> StoreBuffer<W> {
         !self.has_flush() && self.closing.is_empty() && self.acks.is_idle()
     }
 
+    /// The lines in the store buffer, oldest first.
+    pub fn queued(&self) -> impl Iterator<Item = LineAddr> + '_ {
+        self.fifo.iter().filter_map(|entry| match entry {
+            Entry::Line(line) => Some(*line),
+            Entry::Flush(_) => None,
+        })
+    }
+
     /// Brings the buffer into one canonical form, so that equivalent buffers become equal.
     pub fn canonicalize(&mut self) {
         self.acks.canonicalize();

@@ -352,6 +352,22 @@ impl<P: Protocol> Station<P> {
         }
     }
 
+    /// Presents a parked input again. Returns the key under which it parks again, or `None` if it is
+    /// complete or waits for a fill.
+    #[inline]
+    fn present_parked(
+        &mut self,
+        parked: &Parked<P::Msg>,
+        world: World<'_, P>,
+        fx: &mut Effects<P::Msg>,
+    ) -> Option<Key> {
+        match parked {
+            Parked::Request(slot) => self.present_again(*slot, world, fx),
+            Parked::Message(from, msg) => self.deliver_again(*from, msg, world, fx),
+            Parked::Turn(from, line) => self.take_turn(*from, *line, world, fx),
+        }
+    }
+
     /// Presents a parked request again. Returns the key under which it parks again, or `None` if it
     /// is complete or waits for a fill.
     fn present_again(&mut self, slot: Slot, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> Option<Key> {
@@ -473,11 +489,7 @@ impl<P: Protocol> Station<P> {
         let mut steps = 0;
         while let Some(parked) = list.pop_front() {
             steps += 1;
-            let again = match &parked {
-                Parked::Request(slot) => self.present_again(*slot, world, fx),
-                Parked::Message(from, msg) => self.deliver_again(*from, msg, world, fx),
-                Parked::Turn(from, line) => self.take_turn(*from, *line, world, fx),
-            };
+            let again = self.present_parked(&parked, world, fx);
             match (again, parked) {
                 (Some(again), parked) if again == key => {
                     list.push_front(parked);

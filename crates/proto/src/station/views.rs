@@ -1,7 +1,8 @@
 //! Views of the inputs that are parked at a station.
 
 use super::{Parked, Station};
-use crate::contract::{LineView, Node, Protocol};
+use crate::contract::{LineView, Node, Protocol, World};
+use crate::effects::Effects;
 use crate::line::LineAddr;
 use crate::node::{Key, NodeId, SetIndex, Slot};
 use crate::queue::Queue;
@@ -41,6 +42,72 @@ impl<P: Protocol> Station<P> {
                  write-through"
             )
         })
+    }
+
+    /// Checks the station after a step. Returns the first property that does not hold, as a
+    /// sentence, or `None` if all hold: the counts of the controller and the lists of parked inputs
+    /// are right, and the oldest input that waits for a way of a set would not get one now.
+    ///
+    /// The last property says that no wake of a way is lost. To check it, the function presents this
+    /// input once more to a copy of the station.
+    #[must_use]
+    pub fn check_after_step(&self, world: World<'_, P>) -> Option<String> {
+        let fault = match self.node.miscount() {
+            Some(wrong) => wrong.to_owned(),
+            None if !self.lists_are_right() => "the lists of parked inputs are wrong".to_owned(),
+            None => {
+                let set = self.forgotten_in(world)?;
+                format!("a way of set {} is free, but an input that waits for it is not woken", set.0)
+            }
+        };
+        let kind = P::KINDS.get(usize::from(self.id.kind)).map_or("?", |kind| kind.name);
+        Some(format!("{kind}[{}]: {fault}", self.id.index))
+    }
+
+    /// The first set in which the oldest input that waits for a way would get one now.
+    fn forgotten_in(&self, world: World<'_, P>) -> Option<SetIndex> {
+        let mut sets = self.parked.iter().filter_map(|(&key, _)| match key {
+            Key::Way(set) => Some(set),
+            _ => None,
+        });
+        sets.find(|&set| {
+            let (mut again, mut fx) = (self.clone(), Effects::default());
+            // As in a wake, the inputs behind the oldest one do not count as waiting.
+            let list = again.parked.get_mut(&Key::Way(set)).map(core::mem::take);
+            if let Some(oldest) = list.and_then(|mut list| list.pop_front()) {
+                again.present_parked(&oldest, world, &mut fx);
+            }
+            // An input that still has to wait uses no way.
+            !fx.touches.is_empty() && fx.violation.is_none()
+        })
+    }
+
+    /// Whether the lists of parked inputs agree with the requests and the ordered accesses that the
+    /// station keeps.
+    fn lists_are_right(&self) -> bool {
+        let (mut requests, mut turns) = (0, 0);
+        for (key, list) in self.parked.iter() {
+            for parked in list.iter() {
+                let is_right = match parked {
+                    Parked::Request(slot) => {
+                        requests += 1;
+                        self.held.get(slot).is_some_and(|held| !held.under_slot)
+                    }
+                    Parked::Message(..) => true,
+                    Parked::Turn(from, line) => {
+                        turns += 1;
+                        self.ordered
+                            .get(&(*from, *line))
+                            .is_some_and(|line| line.key == *key && !line.messages.is_empty())
+                    }
+                };
+                if !is_right {
+                    return false;
+                }
+            }
+        }
+        let listed = self.held.values().filter(|held| !held.under_slot).count();
+        requests == listed && turns == self.ordered.len()
     }
 
     /// The number of inputs that are parked under a key.

@@ -322,6 +322,29 @@ impl<P: RegistrationProtocol> Controller<P> for L1 {
         self.stored.is_empty() && self.cache.is_quiet()
     }
 
+    fn miscount(&self) -> Option<&'static str> {
+        use LineState::{I, IE, IP, IR, IV, IX, P, R, V};
+        let (array, acks) = (&self.cache.array, &self.cache.lower.buffer.acks);
+        let (mut fills, mut registrations, mut stored) = (0, 0, 0);
+        for way in array.occupied(Way(0)) {
+            match array.state(way) {
+                IV | IX => fills += 1,
+                IR | IE => {
+                    registrations += 1;
+                    stored += u32::from(array.line(way).is_some_and(|line| self.stored.contains_key(&line)));
+                }
+                I | P | V | IP | R => {}
+            }
+        }
+        // A registration for an atomic occupies a miss register, also if its line has been stored to
+        // since.
+        let registers = fills + registrations - stored..=fills + registrations;
+        if stored as usize != self.stored.len() || stored != acks.outstanding() {
+            return Some("the registrations of stored data that releases wait for are not those under way");
+        }
+        self.cache.miscount(registers, |state| !matches!(state, IR | IE | R))
+    }
+
     fn canonicalize(&mut self) {
         self.cache.canonicalize();
     }

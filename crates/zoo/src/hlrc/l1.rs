@@ -333,5 +333,12 @@ impl<P: RegistrationProtocol, T: Rows> Controller<P> for L1<T> {
         victims(&self.cache.array, set, EvictableStates { plain, registered, leaving }, self.retains, out);
     }
 
+    fn miscount(&self) -> Option<&'static str> {
+        use LineState::{I, IR, IV, IX, P, V, XR};
+        let fills = self.cache.array.count_where(|state| matches!(state, IV | IX | IR | XR));
+        // As published, flushes skip the dirty bytes of registered lines.
+        self.cache.miscount(fills..=fills, |state| matches!(state, I | P | V | IV | IX))
+    }
+
     first_views! { cache: T }
 }

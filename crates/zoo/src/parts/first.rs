@@ -3,6 +3,7 @@
 use super::{HasBankMessages, LowerLevel, ToBank};
 use core::fmt::Debug;
 use core::hash::Hash;
+use core::ops::RangeInclusive;
 use proto::parts::{CacheArray, Place, hit};
 use proto::{
     ByteMask, Cx, Disposition, Hit, Homes, Key, KindLevel, LineAddr, LineData, Load, Op, OpClass, Plans,
@@ -226,6 +227,35 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.fx.send(cx.below(line), ToBank::Write { line, mask, data, parity });
     }
 
+    /// The first count that differs from what it counts, or `None`. `fills` is the right number of
+    /// miss registers in use, and `is_queued` accepts the states in which a dirty line must be in the
+    /// store buffer.
+    #[must_use]
+    pub fn miscount(
+        &self,
+        fills: RangeInclusive<u32>,
+        is_queued: impl Fn(S) -> bool,
+    ) -> Option<&'static str> {
+        let (array, buffer) = (&self.array, &self.lower.buffer);
+        let (mut dirty, mut forgotten) = (0, false);
+        for way in array.occupied(Way(0)).filter(|&way| !array.dirty(way).is_empty()) {
+            let times = buffer.queued().filter(|&line| array.line(way) == Some(line)).count();
+            dirty += times;
+            forgotten |= times > 1 || times == 0 && is_queued(array.state(way));
+        }
+        if !array.counts_ways() {
+            Some("the number of occupied ways is wrong")
+        } else if !fills.contains(&self.fills) {
+            Some("the number of miss registers in use differs from that of fills under way")
+        } else if buffer.lines() as usize != buffer.queued().count() {
+            Some("the number of lines in the store buffer is wrong")
+        } else if forgotten || dirty != buffer.queued().count() {
+            Some("the lines in the store buffer are not the dirty lines")
+        } else {
+            None
+        }
+    }
+
     /// Whether no operation is under way.
     #[must_use]
     pub fn is_quiet(&self) -> bool {
@@ -287,3 +317,41 @@ macro_rules! first_views {
 }
 
 pub(crate) use {first_lines, first_views};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proto::{CacheShape, WritePolicy};
+
+    #[test]
+    fn wrong_counts_are_reported() {
+        let shape = CacheShape {
+            sets: 1,
+            ways: 2,
+            policy: WritePolicy::Combining,
+            store_buffer_entries: 2,
+            miss_registers: 2,
+        };
+        let mut cache: FirstLevel<u8> = FirstLevel::new(&KindLevel::alone(shape, 16), 0);
+        let is_wrong = |cache: &FirstLevel<u8>| cache.miscount(0..=0, |state| state == 1).is_some();
+        assert!(!is_wrong(&cache));
+        cache.fills = 1;
+        assert!(is_wrong(&cache), "a fill is counted, and none is under way");
+        cache.fills = 0;
+        cache.array.insert(Way(0), LineAddr(3), 1);
+        cache.array.write(Way(0), &LineData::default(), ByteMask::range(0, 4));
+        assert!(is_wrong(&cache), "a dirty line is not in the store buffer");
+        cache.lower.buffer.push(LineAddr(3));
+        assert!(!is_wrong(&cache));
+        cache.lower.buffer.push(LineAddr(3));
+        assert!(is_wrong(&cache), "the line is in the store buffer twice");
+        cache.lower.buffer.remove(LineAddr(3));
+        cache.array.clean(Way(0));
+        assert!(is_wrong(&cache), "a clean line is in the store buffer");
+        cache.lower.buffer.remove(LineAddr(3));
+        assert!(!is_wrong(&cache));
+        cache.array.insert(Way(1), LineAddr(5), 2);
+        cache.array.write(Way(1), &LineData::default(), ByteMask::range(0, 4));
+        assert!(!is_wrong(&cache), "dirty bytes of a registered line may stay in the cache");
+    }
+}

@@ -126,6 +126,19 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
         cx.count_down(&mut self.fetches, "a fetch ends, but none was under way");
     }
 
+    /// The first count that differs from what it counts, or `None`. `is_fetching` accepts the states
+    /// of lines with a fetch under way.
+    #[must_use]
+    pub fn miscount(&self, is_fetching: impl Fn(S) -> bool) -> Option<&'static str> {
+        if !self.array.counts_ways() {
+            Some("the number of occupied ways is wrong")
+        } else if self.fetches != self.array.count_where(is_fetching) {
+            Some("the number of outstanding fetches is wrong")
+        } else {
+            None
+        }
+    }
+
     /// Fills the bytes of a way that are not valid.
     pub fn fill<P: Protocol>(&mut self, way: Way, data: &LineData, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;

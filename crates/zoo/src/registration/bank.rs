@@ -453,6 +453,25 @@ impl<P: RegistrationProtocol, T: Rows> Controller<P> for Bank<T> {
             && self.round.next.is_empty()
     }
 
+    fn miscount(&self) -> Option<&'static str> {
+        use BankState::{IV, R, RC, RE};
+        let array = &self.store.array;
+        let is_registered = |way: &Way| matches!(array.state(*way), R | RC | RE);
+        let has_owner = |way| array.line(way).is_some_and(|line| self.owners.contains_key(&line));
+        let registered = array.count_where(|state| matches!(state, R | RC | RE)) as usize;
+        if let Some(wrong) = self.store.miscount(|state| state == IV) {
+            Some(wrong)
+        } else if self.recalls != array.count_where(|state| matches!(state, RC | RE)) {
+            Some("the number of recalls under way is wrong")
+        } else if registered != self.owners.len()
+            || !array.occupied(Way(0)).filter(is_registered).all(has_owner)
+        {
+            Some("the recorded owners are not those of the registered lines")
+        } else {
+            None
+        }
+    }
+
     fn canonicalize(&mut self) {
         self.store.writes.canonicalize();
         // The ways keep their positions while a round walks over them.

@@ -197,5 +197,5 @@ impl<P: PromotionProtocol, T: RspPlansOf> Controller<P> for L1<T> {
         self.answers.is_idle() && !self.locks.any() && Controller::<P>::is_quiet(&self.cache)
     }
 
-    proto::delegate! { cache: victims, lines, canonicalize }
+    proto::delegate! { cache: victims, lines, miscount, canonicalize }
 }

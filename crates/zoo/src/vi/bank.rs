@@ -317,6 +317,10 @@ impl<P: HasL1Messages, B: BackingStore<P>> Controller<P> for Bank<B> {
         self.store.fetches == 0 && self.store.writes.is_idle() && self.flush.now.is_empty()
     }
 
+    fn miscount(&self) -> Option<&'static str> {
+        self.store.miscount(|state| matches!(state, BankState::IV | BankState::IX))
+    }
+
     fn canonicalize(&mut self) {
         self.store.writes.canonicalize();
         // The ways keep their positions while a flush walks over them.

@@ -234,5 +234,11 @@ impl<P: HasBankMessages, W: FlushWaiter<P>, N: Writers> Controller<P> for L1<W, 
         L1::hit::<L1Plans>(self, load, homes, Step::Here)
     }
 
+    fn miscount(&self) -> Option<&'static str> {
+        let is_filling = |state| matches!(state, LineState::IV | LineState::IX);
+        let fills = self.cache.array.count_where(is_filling);
+        self.cache.miscount(fills..=fills, |_| true)
+    }
+
     first_views! { cache: L1Table, settled: LineState::V }
 }
