@@ -80,4 +80,8 @@ verdicts! {
     hlrc_noprio_fails: fails "hlrc-noprio";
     stc_nv_repaired_holds: holds "stc-nv-repaired";
     stc_nv_fails: fails "stc-nv";
+    stc_es_repaired_holds: holds "stc-es-repaired";
+    stc_es_fails: fails "stc-es";
+    stc_ab_repaired_holds: holds "stc-ab-repaired";
+    stc_mb_repaired_holds: holds "stc-mb-repaired";
 }

@@ -73,7 +73,8 @@ holds! {
     kernels_follow_one_another_with_remote_promotion: "rsp" "rsp-repaired";
     kernels_follow_one_another_in_denovo: "denovo-b" "denovo-rprio";
     kernels_follow_one_another_in_hlrc: "hlrc" "hlrc-noprio" "hlrc-repaired";
-    kernels_follow_one_another_in_stc: "stc-nv" "stc-nv-repaired";
+    kernels_follow_one_another_in_stc: "stc-nv" "stc-nv-repaired" "stc-es" "stc-es-repaired";
+    kernels_follow_one_another_with_bands: "stc-ab" "stc-ab-repaired" "stc-mb" "stc-mb-repaired";
 }
 
 /// A visitor that returns the faults of a protocol's kernel boundaries: those that a program of the
