@@ -117,7 +117,8 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
         let _ = cx;
     }
     /// Processes one input. A step that returns `Stall`, `NeedWay` or `Impossible` leaves the
-    /// controller unchanged, unless it has performed earlier steps of the request's plan.
+    /// controller unchanged, unless it has performed earlier steps of the request's plan, or the
+    /// request waits under its own slot.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
     /// The line that answers a non-atomic load at once, without a step of the controller. `Some`
     /// requires that the step for this load would do nothing but look the line up, use one row of

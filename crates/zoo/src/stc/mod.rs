@@ -281,14 +281,17 @@ impl<P> Stc for P where
 /// The claims of all variants. Memory is atomic, so every program is sequentially consistent on a
 /// core that performs one operation at a time.
 const CLAIMS: &[Claim] = &[
+    DRF,
     Claim {
         model: "sc",
         cores: &[IssueRule::InOrder],
         mapping: "each operation as a request, at any scope, of programs that do not run on the host; \
                   sequential consistency for every program, with or without data races",
     },
-    DRF,
 ];
+
+/// The names of the published protocols. The explorer refutes their claims.
+pub const REFUTED: [&str; 4] = ["stc-nv", "stc-es", "stc-ab", "stc-mb"];
 
 /// Generates one protocol of the family. Its parameters are the settings of its variant.
 macro_rules! stc {
