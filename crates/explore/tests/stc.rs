@@ -5,16 +5,14 @@ use explore::verify::Test;
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject};
 use proto::{Protocol, WritePolicy};
 use zoo::stc::lacking::{AReturn, AnEnd, AnEpoch, Announcement};
-use zoo::stc::{StcNv, StcNvRepaired};
+use zoo::stc::{StcAb, StcAbRepaired, StcEs, StcEsRepaired, StcMb, StcMbRepaired, StcNv, StcNvRepaired};
 
-/// A message: the reader may have a copy of `x` when the message in `f` arrives. The explored bands
-/// alternate from line to line, so the place of `f` decides whether the two words share an epoch.
-fn message(between: &str) -> String {
-    let words = |list: &[&str]| {
-        let words = list.iter().filter(|word| !word.is_empty());
-        words.map(|word| format!("global atomic_int* {word}")).collect::<Vec<_>>().join(", ")
-    };
-    let own = words(&["x", between, "f"]);
+/// A message: the reader may have a copy of `x` when the message in `f` arrives. The words are in
+/// successive lines, and the explored bands alternate from line to line, so their order decides
+/// whether the two words share an epoch.
+fn message(words: &[&str]) -> String {
+    let own: Vec<String> = words.iter().map(|word| format!("global atomic_int* {word}")).collect();
+    let own = own.join(", ");
     format!(
         "OPENCL message
 {{ }}
@@ -48,6 +46,22 @@ P0@wg 0, dev 0 (global atomic_int* x, global atomic_int* y) {
 forall (x=2 /\\ y=1)
 ";
 
+/// A blocked write of `b`, and a load of `d` on the same compute unit. Both words are in one band, so
+/// the start bit moves up. Then `b` is in another band.
+const CONFLICT: &str = "OPENCL conflict
+{ }
+
+P0@wg 0, dev 0 (global int* a, global int* b, global int* c, global int* d) {
+  *b = 1;
+}
+
+P1@wg 0, dev 0 (global int* a, global int* b, global int* c, global int* d) {
+  int r0 = *d;
+}
+
+forall (b=1 /\\ 1:r0=0)
+";
+
 const BOUNDS: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 
 fn explore<P: Protocol>(text: &str) -> Exploration {
@@ -69,7 +83,7 @@ fn fault<P: Protocol>(text: &str) -> Option<Fault> {
 
 #[test]
 fn each_repair_is_needed() {
-    let (apart, together) = (message(""), message("y"));
+    let (apart, together) = (message(&["x", "f"]), message(&["x", "y", "f"]));
     // A fill under way for a whole epoch is stale.
     assert_eq!(fault::<StcNv>(&apart), Some(Fault::Outcome));
     assert_eq!(fault::<Announcement>(&apart), None);
@@ -79,6 +93,29 @@ fn each_repair_is_needed() {
     for text in [&apart, &together] {
         assert_eq!(fault::<StcNvRepaired>(text), None);
     }
+}
+
+#[test]
+fn the_variants_share_the_gaps_and_the_repairs() {
+    // Both epochs of the words must be demanded, so the words are not in the first epoch.
+    let (apart, together) = (message(&["y", "x", "f"]), message(&["y", "x", "z", "f"]));
+    for text in [&apart, &together] {
+        assert_eq!(fault::<StcEs>(text), Some(Fault::Outcome));
+        assert_eq!(fault::<StcAb>(text), Some(Fault::Outcome));
+        assert_eq!(fault::<StcMb>(text), Some(Fault::Outcome));
+        assert_eq!(fault::<StcEsRepaired>(text), None);
+        assert_eq!(fault::<StcAbRepaired>(text), None);
+        assert_eq!(fault::<StcMbRepaired>(text), None);
+    }
+}
+
+#[test]
+fn a_demand_is_lost_when_the_start_bit_moves() {
+    assert_eq!(fault::<StcEs>(CONFLICT), None);
+    let lost = explore::<StcAb>(CONFLICT).violation.expect("the write waits for ever");
+    assert_eq!(lost.fault, Fault::Livelock, "{}", lost.why);
+    assert_eq!(fault::<StcAbRepaired>(CONFLICT), None);
+    assert_eq!(fault::<StcMbRepaired>(CONFLICT), None);
 }
 
 #[test]

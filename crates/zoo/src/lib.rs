@@ -45,5 +45,5 @@ protocols! {
     rsp::{Rsp, RspRepaired},
     hlrc::{Hlrc, HlrcNoprio, HlrcRepaired},
     denovo::{DenovoB, DenovoRprio},
-    stc::{StcNv, StcNvRepaired},
+    stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
 }

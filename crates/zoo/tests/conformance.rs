@@ -142,6 +142,22 @@ fn a_bounded_instance_is_small_and_quiet_and_every_agent_has_an_entry() {
     for_all(Bounded);
 }
 
+#[test]
+fn explored_settings_are_declared() {
+    #[derive(Clone, Copy)]
+    struct Explored;
+    impl Visit for Explored {
+        type Output = ();
+        fn visit<P: Protocol>(self) {
+            let settings = proto::Settings::explored::<P>();
+            for &(name, value) in P::EXPLORED {
+                assert_eq!(settings.get(name), Ok(value), "{}", P::INFO.name);
+            }
+        }
+    }
+    for_all(Explored);
+}
+
 /// Two kernels run on the smallest machine. The second kernel reads a store of the first one on
 /// another compute unit, and then the host reads that store.
 #[test]

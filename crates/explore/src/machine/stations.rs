@@ -329,7 +329,13 @@ impl<P: Protocol> Typed<P> {
         if parked(station) > PARKED_MAX {
             return Err(format!("{:?}: more than {PARKED_MAX} inputs are parked", station.id()));
         }
-        let waits = parked(station) > parked(before) && record.is_silent();
+        // A request that is parked under its own slot is one that the controller remembers, because
+        // only the controller can resume it.
+        let listed = |s: &Station<P>| {
+            let keys = s.parked_keys().filter(|(key, _)| !matches!(key, Key::Slot(_)));
+            keys.map(|(_, n)| n).sum::<usize>()
+        };
+        let waits = listed(station) > listed(before) && record.is_silent();
         if is_plain && waits && station.node != before.node {
             return Err(format!("{:?}: a parked input has changed the state", station.id()));
         }

@@ -62,7 +62,9 @@ macro_rules! holds {
         #[test]
         fn every_protocol_is_explored() {
             let named = [$($($name),+),+];
-            let all: BTreeSet<_> = zoo::ALL.iter().map(|info| info.name).collect();
+            // The published STC protocols read stale copies, between kernels as elsewhere.
+            let all = zoo::ALL.iter().map(|info| info.name).filter(|name| !zoo::stc::REFUTED.contains(name));
+            let all: BTreeSet<_> = all.collect();
             assert_eq!(all, named.into());
         }
     };
@@ -73,7 +75,8 @@ holds! {
     kernels_follow_one_another_with_remote_promotion: "rsp" "rsp-repaired";
     kernels_follow_one_another_in_denovo: "denovo-b" "denovo-rprio";
     kernels_follow_one_another_in_hlrc: "hlrc" "hlrc-noprio" "hlrc-repaired";
-    kernels_follow_one_another_in_stc: "stc-nv" "stc-nv-repaired";
+    kernels_follow_one_another_in_stc: "stc-nv-repaired" "stc-es-repaired";
+    kernels_follow_one_another_with_bands: "stc-ab-repaired" "stc-mb-repaired";
 }
 
 /// A visitor that returns the faults of a protocol's kernel boundaries: those that a program of the

@@ -117,7 +117,8 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
         let _ = cx;
     }
     /// Processes one input. A step that returns `Stall`, `NeedWay` or `Impossible` leaves the
-    /// controller unchanged, unless it has performed earlier steps of the request's plan.
+    /// controller unchanged, unless it has performed earlier steps of the request's plan, or the
+    /// request waits under its own slot.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
     /// The line that answers a non-atomic load at once. A driver may use this line and skip the
     /// controller's step. Therefore the function may return `Some` only if the step for this load

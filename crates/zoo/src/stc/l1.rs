@@ -101,6 +101,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
             Step::BelowSystem if ask.req.op == Op::Load => {
                 self.cache.lower.below(ask, AccessSite::System, cx)
             }
+            Step::Await => self.await_epoch(ask, cx),
             Step::Below | Step::BelowSystem => Some(self.write(ask, cx)),
             Step::FlushBanks => self.cache.lower.flush_banks(ask.slot, cx),
             Step::InvalidateBanks => self.cache.lower.invalidate_banks(ask.slot, cx),
@@ -137,18 +138,30 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         disposition
     }
 
-    fn write<P: Stc>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+    /// Lets a write go on if its band has its epoch. If not, the write joins the blocked-store queue.
+    fn await_epoch<P: Stc>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         let line = ask.req.line;
         let may_go = self.may_write(line);
-        match self.write_of(line) {
-            Some(own) if own.slot == ask.slot && may_go => {}
-            Some(own) if own.slot == ask.slot => return Disposition::Stall(Key::Slot(ask.slot)),
-            Some(_) => return Disposition::Stall(Key::Line(line)),
-            None if self.is_full(may_go, cx) => return Disposition::Stall(Key::StoreBuffer),
-            None => {}
+        if self.write_of(line).is_some() {
+            return Some(Disposition::Stall(Key::Line(line)));
         }
-        let event = if may_go { Event::Store } else { Event::Blocked };
+        if self.is_full(may_go, cx) {
+            return Some(Disposition::Stall(Key::StoreBuffer));
+        }
+        let event = if may_go { Event::Write } else { Event::Blocked };
         match self.event(line, event, Operand::Request(ask), cx) {
+            Disposition::Done if may_go => None,
+            Disposition::Done => {
+                cx.stage += 1;
+                Some(Disposition::Stall(Key::Slot(ask.slot)))
+            }
+            other => Some(other),
+        }
+    }
+
+    /// Sends a write to the bank.
+    fn write<P: Stc>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+        match self.event(ask.req.line, Event::Store, Operand::Request(ask), cx) {
             Disposition::Done => Disposition::Stall(Key::Slot(ask.slot)),
             other => other,
         }
@@ -251,7 +264,9 @@ impl Step {
     /// The part of a request to which the time from this step on is attributed.
     fn spends(self) -> Spending {
         match self {
-            Step::Here | Step::Pass | Step::Below | Step::BelowSystem | Step::AnswerIt => Spending::Access,
+            Step::Here | Step::Pass | Step::Await | Step::Below | Step::BelowSystem | Step::AnswerIt => {
+                Spending::Access
+            }
             Step::FlushBanks => Spending::Release,
             Step::InvalidateBanks | Step::InvalidateL1s => Spending::Acquire,
         }

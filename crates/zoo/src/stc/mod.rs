@@ -119,6 +119,11 @@ impl Variant {
     /// The published protocol without optimizations.
     const NAIVE: Variant = Variant { skips: false, adapts: false, bands: 1, repaired: false, without: None };
 
+    /// Epoch skipping, then adaptive bands in addition, then several bands in addition.
+    const SKIPPING: Variant = Variant { skips: true, ..Variant::NAIVE };
+    const ADAPTIVE: Variant = Variant { adapts: true, ..Variant::SKIPPING };
+    const MANIFOLD: Variant = Variant { bands: 4, ..Variant::ADAPTIVE };
+
     const fn repaired(self) -> Variant {
         Variant { repaired: true, ..self }
     }
@@ -276,14 +281,17 @@ impl<P> Stc for P where
 /// The claims of all variants. Memory is atomic, so every program is sequentially consistent on a
 /// core that performs one operation at a time.
 const CLAIMS: &[Claim] = &[
+    DRF,
     Claim {
         model: "sc",
         cores: &[IssueRule::InOrder],
         mapping: "each operation as a request, at any scope, of programs that do not run on the host; \
                   sequential consistency for every program, with or without data races",
     },
-    DRF,
 ];
+
+/// The names of the published protocols. The explorer refutes their claims.
+pub const REFUTED: [&str; 4] = ["stc-nv", "stc-es", "stc-ab", "stc-mb"];
 
 /// Generates one protocol of the family. Its parameters are the settings of its variant.
 macro_rules! stc {
@@ -382,6 +390,39 @@ stc! {
     naive_repaired::StcNvRepaired, L1: true, Variant::NAIVE.repaired(), "stc-nv-repaired",
     "stc-nv with copies given up before the change of epochs, and without stale fills",
     REPAIRS
+}
+stc! {
+    /// STC with epoch skipping, as published.
+    skipping::StcEs, L1: false, Variant::SKIPPING, "stc-es",
+    "stc-nv with epoch skipping: blocked writes demand their epochs, and no other epoch is granted",
+    "STC paper (TACO 2023), sections 2 to 4.3 and 4.5, Table 1"
+}
+stc! {
+    /// STC with epoch skipping, repaired.
+    skipping_repaired::StcEsRepaired, L1: true, Variant::SKIPPING.repaired(), "stc-es-repaired",
+    "stc-es without stale copies and fills", REPAIRS
+}
+stc! {
+    /// STC with epoch skipping and adaptive bands, as published.
+    adaptive::StcAb, L1: false, Variant::ADAPTIVE, "stc-ab",
+    "stc-es with adaptive bands: the start bit of bands moves away from conflicts of loads and writes",
+    "STC paper (TACO 2023), sections 2 to 4.5, Table 1"
+}
+stc! {
+    /// STC with epoch skipping and adaptive bands, repaired.
+    adaptive_repaired::StcAbRepaired, L1: true, Variant::ADAPTIVE.repaired(), "stc-ab-repaired",
+    "stc-ab without stale copies and fills, and without lost demands", REPAIRS
+}
+stc! {
+    /// STC with all optimizations, as published.
+    manifold::StcMb, L1: false, Variant::MANIFOLD, "stc-mb",
+    "stc-ab with several bands: up to four demanded epochs are granted at once",
+    "STC paper (TACO 2023), sections 2 to 4.5, Table 1"
+}
+stc! {
+    /// STC with all optimizations, repaired.
+    manifold_repaired::StcMbRepaired, L1: true, Variant::MANIFOLD.repaired(), "stc-mb-repaired",
+    "stc-mb without stale copies and fills, and without lost demands", REPAIRS
 }
 
 /// Protocols that lack one property, for the tests of this property. They are not registered.

@@ -21,10 +21,12 @@ symbols! {
         Load,
         /// A load of a line whose band has its epoch now (the paper's `Load_U`).
         LoadU,
-        /// A store or an atomic in the epoch of its band.
-        Store,
-        /// A store or an atomic outside the epoch of its band.
+        /// A store or an atomic comes in the epoch of its band.
+        Write,
+        /// A store or an atomic comes outside the epoch of its band.
         Blocked,
+        /// A store or an atomic leaves for the bank, in the epoch of its band.
+        Store,
         /// A fill comes outside the epoch of its band.
         Data,
         /// A fill comes in the epoch of its band (the paper's `Data_E`).
@@ -86,8 +88,9 @@ impl<const REPAIRED: bool> Table for L1Table<REPAIRED> {
         match (state, event) {
             (I, Load) => go(IV, &[SendGet]).wait(),
             (I, LoadU) => go(II, &[Uncache, SendGet]).wait(),
-            (I, Store) => stay(&[Issue]),
+            (I | V, Write) => stay(&[]),
             (I | V, Blocked) => stay(&[Queue]),
+            (I, Store) => stay(&[Issue]),
             (I, Ack) => stay(&[Complete]),
             (I, Drop) => stay(&[]),
             (I | V, Data | DataE) => impossible(NO_FILL),
@@ -97,10 +100,10 @@ impl<const REPAIRED: bool> Table for L1Table<REPAIRED> {
             (V, LoadU) => impossible(LEFT),
             (V, Store) => go(I, &[Issue]),
             (V, Epoch | Drop | Evict) => go(I, &[]),
-            (V | IV | II, Ack) => impossible(ORDERED),
+            (V | IV | II, Ack) | (IV | II, Store) => impossible(ORDERED),
 
             // The coalescing unit holds an access back while an older one of the line is under way.
-            (IV | II, Load | LoadU | Store | Blocked) => stall(),
+            (IV | II, Load | LoadU | Write | Blocked) => stall(),
             (IV, Data) => go(V, &[Fill, Answer, Wake]),
             (IV, DataE) => go(I, &[Answer, Wake]),
             // The bytes on their way may be older than the writes of this epoch.
@@ -198,11 +201,11 @@ symbols! {
         Here,
         /// Remove the line, because the access is performed in memory.
         Pass,
-        /// Perform the write or the atomic at the L2 in the epoch of its band, and wait for the
-        /// answer.
+        /// Wait for older accesses of the line, for room, and for the epoch of the line's band.
+        Await,
+        /// Perform the write or the atomic at the L2, and wait for the answer.
         Below,
-        /// Perform the access in memory and wait for the answer. A write or an atomic waits for the
-        /// epoch of its band.
+        /// Perform the access in memory and wait for the answer.
         BelowSystem,
         /// Flush the L2 to memory and wait for the acks.
         FlushBanks,
@@ -230,8 +233,8 @@ const fn plan(key: PlanKey) -> Steps<Step> {
         OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd => &[],
         OpClass::Load if is_wide => &[Pass, BelowSystem],
         OpClass::Load => &[Here],
-        OpClass::Store | OpClass::Rmw | OpClass::Update if is_wide => &[BelowSystem],
-        OpClass::Store | OpClass::Rmw | OpClass::Update => &[Below],
+        OpClass::Store | OpClass::Rmw | OpClass::Update if is_wide => &[Await, BelowSystem],
+        OpClass::Store | OpClass::Rmw | OpClass::Update => &[Await, Below],
     };
     let acquire: &[Step] = match key.acquired() {
         Some(Reach::System) => &[InvalidateBanks, InvalidateL1s],
