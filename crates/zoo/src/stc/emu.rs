@@ -90,7 +90,7 @@ impl Emu {
         let shift = self.granted.shift;
         let demand = self.wanted.get(self.granted.band(load) as usize).copied().flatten();
         let Some(write) = demand.filter(|_| self.next_shift == shift) else { return };
-        let differ = (load.0 ^ write.0) % (1 << shift) >> params.least_shift != 0;
+        let differ = ((load.0 ^ write.0) % (1 << shift)) >> params.least_shift != 0;
         self.next_shift = if differ { shift - 1 } else { params.most_shift.min(shift + 1) };
     }
 
