@@ -34,7 +34,6 @@ fn verified(protocol: &str) -> Verification {
     if protocol.starts_with("stc-") {
         // A change of epochs can come between any two moves, so each program has many more states.
         tests = tests.into_iter().filter(|test| test.program().threads.len() <= STC_THREADS_MAX).collect();
-        println!("{protocol}: programs of the litmus folders, with up to {STC_THREADS_MAX} threads");
         let options = Options::new(verify::machines_of(&subject.info));
         return verify::verify(&subject, &tests, &options).expect("known models");
     }

@@ -15,7 +15,6 @@ fn every_protocol_keeps_its_claims_in_every_dimension() {
         let mut tests = corpus::dimensions(&Claim::all_of(&subject.info).expect("known models"));
         if info.name.starts_with("stc-") {
             tests = tests.into_iter().step_by(STC_STEP).collect();
-            println!("{}: every program with a number that {STC_STEP} divides", info.name);
         }
         let options = Options { jobs: 2, ..Options::new(verify::machines_of(&subject.info)) };
         let found = verify::verify(&subject, &tests, &options).expect("known models");

@@ -22,6 +22,9 @@ pub struct RunOptions {
     /// Whether every hit executes a step of its controller instead of the shortcut
     /// [`proto::Controller::hit`]. The outcome of the run is the same.
     pub steps_hits: bool,
+    /// Whether the protocol has the settings of an exploration ([`proto::Protocol::EXPLORED`])
+    /// instead of those of the machine.
+    pub explored_settings: bool,
     /// Replacements for the scopes that the program names at certain places in its source.
     pub scopes: Vec<ScopeReplacement>,
 }
@@ -35,6 +38,7 @@ impl Default for RunOptions {
             drop: None,
             mutation: None,
             steps_hits: false,
+            explored_settings: false,
             scopes: Vec::new(),
         }
     }

@@ -330,12 +330,14 @@ impl<P: Protocol> Typed<P> {
             return Err(format!("{:?}: more than {PARKED_MAX} inputs are parked", station.id()));
         }
         // A request that is parked under its own slot is one that the controller remembers, because
-        // only the controller can resume it.
+        // only the controller can resume it. After this, the request may be parked again, under
+        // another key.
         let listed = |s: &Station<P>| {
             let keys = s.parked_keys().filter(|(key, _)| !matches!(key, Key::Slot(_)));
             keys.map(|(_, n)| n).sum::<usize>()
         };
-        let waits = listed(station) > listed(before) && record.is_silent();
+        let is_parked = parked(station) > parked(before) && listed(station) > listed(before);
+        let waits = is_parked && record.is_silent();
         if is_plain && waits && station.node != before.node {
             return Err(format!("{:?}: a parked input has changed the state", station.id()));
         }

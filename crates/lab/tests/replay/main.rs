@@ -20,7 +20,7 @@ use lab::systems::Systems;
 use proto::issue::IssueRule;
 use proto::{Protocol, WritePolicy};
 use sim::config::System;
-use walk::plain;
+use walk::{is_known, plain};
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 /// The recorded trace of hLRC.
@@ -232,13 +232,7 @@ fn the_machine_follows_every_walk_of_the_explorer() {
             match timed(&trace) {
                 Ok(timed) => assert_eq!(timed.end, trace.violation.why, "{trace}"),
                 Err(why) => {
-                    let known = [
-                        "and never looks whether",
-                        "work-groups have different sizes",
-                        "a weak compare",
-                        "a scope other than",
-                    ];
-                    assert!(known.iter().any(|known| why.contains(known)), "{why}:\n{trace}");
+                    assert!(is_known(&why), "{why}:\n{trace}");
                     continue;
                 }
             }
@@ -268,7 +262,12 @@ fn faults_other_than_outcomes_are_reproduced() {
     let test = shipped("hrf/fig6.litmus");
     for protocol in ["vi", "hlrc-repaired"] {
         let subject = Subject::named(protocol).expect("a protocol");
-        for mutant in mutants::all(&subject).into_iter().step_by(11) {
+        // The named mutant leaves unfinished work at the end of a run. Most others miscount before.
+        let is_wanted = |at: usize, mutant: &Mutant| at % 11 == 0 || mutant.name.ends_with("Sync in R, to V");
+        for (at, mutant) in mutants::all(&subject).into_iter().enumerate() {
+            if !is_wanted(at, &mutant) {
+                continue;
+            }
             let mut explorer = Explorer::new(&subject, COMBINING.evicting(), Some(mutant.mutation));
             let asked = Requirements { allowed: None, may_block: false };
             let Some(trace) = refuted(&mut explorer, protocol, &test, 0, &[], &asked) else { continue };

@@ -9,7 +9,7 @@ use explore::{Bounds, Explorer, Fault, Limits, Move, Placement, Requirements, Su
 use proto::issue::IssueRule;
 use proto::{Agent, WritePolicy};
 
-use crate::walk::{comes_to_its_end, plain, walk};
+use crate::walk::{comes_to_its_end, is_known, plain, walk};
 use crate::{COMBINING, Dice, comes_out, timed};
 
 /// The kinds of the moves of a trace.
@@ -59,19 +59,6 @@ fn walks(
         assert!(led > 5, "{}: {led}", info.name);
     }
     seen
-}
-
-/// Returns true if a message names a feature that no kernel has.
-fn is_known(why: &str) -> bool {
-    let known = [
-        "and never looks whether",
-        "work-groups have different sizes",
-        "a weak compare",
-        "a scope other than",
-        "one thread",
-        "one host",
-    ];
-    known.iter().any(|known| why.contains(known))
 }
 
 fn machines() -> [Bounds; 5] {

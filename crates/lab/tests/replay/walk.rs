@@ -63,6 +63,20 @@ pub(crate) fn plain(mut test: Test) -> Test {
     test
 }
 
+/// Returns true if a message names a feature that no kernel has.
+pub(crate) fn is_known(why: &str) -> bool {
+    let known = [
+        "and never looks whether",
+        "work-groups have different sizes",
+        "a weak compare",
+        "a scope other than",
+        "one thread",
+        "one host",
+        "a barrier that only some threads",
+    ];
+    known.iter().any(|known| why.contains(known))
+}
+
 /// Asserts that the timed machine reaches the end of the walk.
 pub(crate) fn comes_to_its_end(trace: &Trace, timed: Result<Timed, String>) {
     let timed = timed.unwrap_or_else(|why| panic!("{why}:\n{trace}"));

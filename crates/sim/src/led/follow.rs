@@ -38,7 +38,7 @@ pub fn follow(
     script: &Script<'_>,
 ) -> Result<ScriptOutcome, FollowError> {
     // Every hit must execute a step of its controller, because a move names the step.
-    let options = RunOptions { mutation, steps_hits: true, ..RunOptions::default() };
+    let options = RunOptions { mutation, steps_hits: true, explored_settings: true, ..RunOptions::default() };
     let mut stations = (subject.stations)(system, &options)?;
     script.pages.iter().for_each(|&(line, chiplet)| stations.touch(line, chiplet));
     let mut probe = ();

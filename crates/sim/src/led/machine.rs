@@ -288,11 +288,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// If the last move led to a row that the protocol's tables call impossible, the message of
-    /// this row. Otherwise `None`.
+    /// If the last move led to a row that the protocol's tables call impossible, or left a station
+    /// with a wrong count or a lost wake, the message of this fault. Otherwise `None`.
     fn impossible(&mut self) -> Result<Option<String>, RunError> {
         match self.engine.take_failure() {
-            None => Ok(None),
+            None => Ok(self.stations.numbers().find_map(|at| self.stations.fabric().fault(at))),
             Some(RunError::Violation { why, .. }) => Ok(Some(why)),
             Some(other) => Err(other),
         }
@@ -319,10 +319,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// allowed to end, and the host to continue.
     fn close(mut self, held: Vec<Event>) -> Result<ScriptEnd, RunError> {
         let open = self.open(&held);
-        if !open.is_empty() {
+        // A program can end while a periodic timer runs.
+        let is_over = self.is_program_over();
+        let may_end = |mv: &Move| matches!(mv, Move::Timer { class, .. } if is_over && class.is_periodic());
+        if !open.iter().all(may_end) {
             return Ok(ScriptEnd::Early(End::Unfinished(open)));
         }
-        if !self.is_program_over() {
+        if !is_over {
             return Ok(ScriptEnd::Early(End::Stuck));
         }
         let mut unrest = self.stations.numbers().filter_map(|at| self.stations.fabric_mut().ways(at).unrest);

@@ -170,6 +170,9 @@ pub(crate) trait Fabric {
     fn sort_ways(&mut self);
     /// The ways of a station, for a caller that chooses the ways to evict.
     fn ways(&mut self, at: StationId) -> Ways;
+    /// The first rule that the last step of the station has broken; see
+    /// [`Station::check_after_step`].
+    fn fault(&self, at: StationId) -> Option<String>;
     /// Lets a station evict a way.
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects);
 }
@@ -541,6 +544,10 @@ impl<P: Protocol> Fabric for Stations<P> {
         let victims = self.victims.iter().map(|(way, _)| *way).collect();
         let unrest = station.check_at_rest(shape.sets, shape.policy != WritePolicy::Combining);
         Ways { is_needed, victims, unrest }
+    }
+
+    fn fault(&self, at: StationId) -> Option<String> {
+        self.stations[at as usize].check_after_step(self.nodes.world())
     }
 
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects) {

@@ -1,6 +1,6 @@
 //! A protocol as a value, so that code that handles any protocol is compiled only once.
 
-use proto::{Homes, Protocol};
+use proto::{Homes, Protocol, Settings};
 
 use crate::config::System;
 use crate::options::RunOptions;
@@ -25,7 +25,10 @@ impl Subject {
 }
 
 fn stations<P: Protocol>(system: &System, options: &RunOptions) -> Result<Box<dyn Fabric>, RunError> {
-    let settings = system.settings::<P>().map_err(RunError::Machine)?;
+    let settings = match options.explored_settings {
+        true => Settings::explored::<P>(),
+        false => system.settings::<P>().map_err(RunError::Machine)?,
+    };
     let stations = Stations::<P>::new(&system.topology(), &settings, homes(system), options);
     Ok(Box::new(stations.map_err(RunError::Machine)?))
 }

@@ -14,8 +14,8 @@ pub struct Ranks {
 }
 
 /// Computes ranks by sweeps, which begin with equal ranks. The sweeps end when the sum of changes
-/// is at most `tolerance`, or after `sweeps_max` sweeps. In a sweep, each vertex gets the rank `(1
-/// - damping) / n + damping * sum(rank(u) / degree(u))`; the sum is over the vertices `u` with an
+/// is at most `tolerance`, or after `sweeps_max` sweeps. In a sweep, each vertex gets the rank
+/// `(1 - damping) / n + damping * sum(rank(u) / degree(u))`; the sum is over the vertices `u` with an
 /// arc to it. A vertex without outgoing arcs passes its rank on to no vertex. If there is such a
 /// vertex, the ranks add up to less than 1.
 #[must_use]
