@@ -205,6 +205,7 @@ pub(crate) const FOUND: &[&str] = &[
     "fencepost race --system hrf-8cu --workload race-missing-fence",
     "fencepost race --system hrf-8cu --policy work-group --workload lock-counter --seeds 3",
     "fencepost stress vi-targeted --model hrf-indirect",
+    "fencepost stress --all --episodes 100000 --timeout 600",
 ];
 
 /// Command lines that a page gives only in part. The subcommand and the options
