@@ -75,7 +75,7 @@ fn refuted(protocol: &str, tests: &[Test], overtaking: bool) -> Vec<Trace> {
 }
 
 #[test]
-fn every_protocol_needs_fifo_channels_and_its_counterexample_names_the_row() {
+fn protocols_without_epochs_need_fifo_channels_and_their_counterexamples_name_the_row() {
     let tests = OVERTAKING.map(|name| {
         let path = format!("{}/../../litmus/caches/{name}.litmus", env!("CARGO_MANIFEST_DIR"));
         Test::read(name, &std::fs::read_to_string(path).expect("it is shipped")).expect("it is a test")
@@ -85,6 +85,12 @@ fn every_protocol_needs_fifo_channels_and_its_counterexample_names_the_row() {
         let subject = Subject::named(protocol).expect("it is a protocol");
         assert_eq!(refuted(protocol, &tests, false), [], "{protocol}");
         let traces = refuted(protocol, &tests, true);
+        // No counterexample is known. A core has one pending access to a word, and the epoch
+        // management unit awaits an answer to each message.
+        if protocol.starts_with("stc-") {
+            assert_eq!(traces, [], "{protocol}");
+            continue;
+        }
         assert!(!traces.is_empty(), "{protocol} keeps its claims on channels without order");
         for trace in traces {
             // Another machine numbers its messages anew.

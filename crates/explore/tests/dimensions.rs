@@ -4,9 +4,10 @@ use explore::claim::Claim;
 use explore::verify::{self, Options, Status};
 use explore::{Subject, corpus};
 
-/// Of the programs for the protocols with epochs, only each one with this number is explored, because
-/// a change of epochs can come between any two moves.
+/// Of the programs for the protocols with epochs, only one in this number is explored, because a
+/// change of epochs can come between any two moves. The first program is `STC_FIRST`.
 const STC_STEP: usize = 16;
+const STC_FIRST: usize = 1;
 
 #[test]
 fn every_protocol_keeps_its_claims_in_every_dimension() {
@@ -14,7 +15,7 @@ fn every_protocol_keeps_its_claims_in_every_dimension() {
         let subject = Subject::named(info.name).expect("a protocol");
         let mut tests = corpus::dimensions(&Claim::all_of(&subject.info).expect("known models"));
         if info.name.starts_with("stc-") {
-            tests = tests.into_iter().step_by(STC_STEP).collect();
+            tests = tests.into_iter().skip(STC_FIRST).step_by(STC_STEP).collect();
         }
         let options = Options { jobs: 2, ..Options::new(verify::machines_of(&subject.info)) };
         let found = verify::verify(&subject, &tests, &options).expect("known models");

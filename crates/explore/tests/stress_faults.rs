@@ -473,10 +473,16 @@ fn a_kernel_that_begins_without_an_invalidation_is_found() {
 }
 
 #[test]
-fn every_protocol_needs_the_order_of_channels() {
+fn protocols_without_epochs_need_the_order_of_channels() {
     for info in zoo::ALL {
         let options = Options { overtaking: true, ..options(None, 1_000) };
         let found = stress(&Subject::named(info.name).expect("a protocol"), &options).expect("known claims");
+        // No failure without the order of channels is known of the protocols with epochs.
+        if info.name.starts_with("stc-") {
+            let is_published = zoo::stc::REFUTED.contains(&info.name);
+            assert!(is_published || found.failure.is_none(), "{}: {:?}", info.name, found.failure);
+            continue;
+        }
         let found = found.failure.unwrap_or_else(|| panic!("{} needs no order", info.name));
         assert!(found.operations() <= OPERATIONS_MAX, "{}: {found}", info.name);
     }
