@@ -293,6 +293,10 @@ const CLAIMS: &[Claim] = &[
 /// The names of the published protocols. The explorer refutes their claims.
 pub const REFUTED: [&str; 4] = ["stc-nv", "stc-es", "stc-ab", "stc-mb"];
 
+/// The names of the published protocols in which a write can wait for ever, because the demand of
+/// its epoch is lost when the start bit moves.
+pub const STARVING: [&str; 2] = ["stc-ab", "stc-mb"];
+
 /// Generates one protocol of the family. Its parameters are the settings of its variant.
 macro_rules! stc {
     (
