@@ -33,7 +33,7 @@ fn verified(protocol: &str) -> Verification {
     tests.extend(shipped.into_iter().filter(|test| is_of(test, "hrf/") || is_of(test, "opencl/")));
     if protocol.starts_with("stc-") {
         // A change of epochs can come between any two moves, so each program has many more states.
-        tests = tests.into_iter().filter(|test| test.program().threads.len() <= STC_THREADS_MAX).collect();
+        tests.retain(|test| test.program().threads.len() <= STC_THREADS_MAX);
         let options = Options::new(verify::machines_of(&subject.info));
         return verify::verify(&subject, &tests, &options).expect("known models");
     }
