@@ -263,7 +263,8 @@ fn faults_other_than_outcomes_are_reproduced() {
     for protocol in ["vi", "hlrc-repaired"] {
         let subject = Subject::named(protocol).expect("a protocol");
         // The named mutant leaves unfinished work at the end of a run. Most others miscount before.
-        let is_wanted = |at: usize, mutant: &Mutant| at % 11 == 0 || mutant.name.ends_with("Sync in R, to V");
+        let is_wanted =
+            |at: usize, mutant: &Mutant| at.is_multiple_of(11) || mutant.name.ends_with("Sync in R, to V");
         for (at, mutant) in mutants::all(&subject).into_iter().enumerate() {
             if !is_wanted(at, &mutant) {
                 continue;
