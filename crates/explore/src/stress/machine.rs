@@ -32,7 +32,7 @@ const PREEMPTIONS: u64 = 4;
 
 /// One in this number of runs is watched: each step is followed by a check of its station. The
 /// checks take longer than the steps.
-const WATCHED: u64 = 32;
+const WATCHED: u64 = 64;
 
 /// The counts of one run of an episode.
 #[derive(Clone, Copy, Debug, Default)]
