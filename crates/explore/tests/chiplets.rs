@@ -17,7 +17,8 @@ fn tests() -> Vec<Test> {
 
 fn verified(protocol: &str, bounds: Vec<Bounds>) -> Verification {
     let subject = Subject::named(protocol).expect("a protocol");
-    verify::verify(&subject, &tests(), &Options::new(bounds)).expect("known models")
+    let options = Options { jobs: 2, ..Options::new(bounds) };
+    verify::verify(&subject, &tests(), &options).expect("known models")
 }
 
 #[test]

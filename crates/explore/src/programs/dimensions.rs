@@ -8,7 +8,8 @@
 //! machine, the banks, and the sets and ways of caches. A covering array chooses the programs: all
 //! pairs of values of two dimensions occur. In some further programs only the boundary of a kernel
 //! orders the accesses. Two programs update words of each width, with values that need all bytes of
-//! a word, and read each word at once.
+//! a word, and read each word at once. In one program, a line has a dirty byte beside a stale one.
+//! In another, a remote operation must reach a fourth compute unit.
 
 use proto::{Agent, Sharing, Width};
 
@@ -447,6 +448,68 @@ fn in_each_width() -> (String, Placement) {
     (text, placement)
 }
 
+/// A program that keeps a dirty byte and must read a new value of the byte beside it. An acquire must
+/// invalidate exactly the clean bytes of a line.
+fn beside_a_dirty_byte() -> (String, Placement) {
+    let parameters = "global int* x, global int* y, global atomic_int* g, global atomic_int* f";
+    let (release, acquire) =
+        ("1, memory_order_release, memory_scope_device", "memory_order_acquire, memory_scope_device");
+    let text = format!(
+        "OPENCL beside-dirty
+
+{{ }}
+
+P0 ({parameters}) {{
+  int r0 = *y;
+  atomic_store_explicit(g, {release});
+  *x = 1;
+  await(f == 1, {acquire});
+  int r1 = *y;
+}}
+
+P1 ({parameters}) {{
+  await(g == 1, {acquire});
+  *y = 1;
+  atomic_store_explicit(f, {release});
+}}
+
+scopeTree (device (work_group P0) (work_group P1))
+
+forall (0:r0=0 /\\ 0:r1=1 /\\ x=1 /\\ y=1)
+"
+    );
+    let widths = vec![Width::W1, Width::W1, Width::W4, Width::W4];
+    let agents = vec![Agent::Cu(0), Agent::Cu(1)];
+    (text, Placement { widths, ..Placement::new(agents, vec![0, 0, 1, 2]) })
+}
+
+/// A program in which a remote acquire must reach the fourth compute unit, where another thread
+/// releases at work-group scope.
+fn remote_from_the_fourth() -> (String, Placement) {
+    let parameters = "global int* x, global atomic_int* f";
+    let text = format!(
+        "OPENCL remote-from-fourth
+
+{{ }}
+
+P0 ({parameters}) {{
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_work_group);
+}}
+
+P1 ({parameters}) {{
+  await_remote(f == 1, memory_order_acquire, memory_scope_device);
+  int r0 = *x;
+}}
+
+scopeTree (device (work_group P0) (work_group P1))
+
+forall (1:r0=1 /\\ x=1)
+"
+    );
+    (text, Placement::new(vec![Agent::Cu(3), Agent::Cu(0)], vec![0, 1]))
+}
+
 /// The programs in which only the boundary of a kernel orders the accesses to the data: a thread of
 /// the first kernel writes, and then a thread of the second kernel or the host reads. No thread
 /// releases, so the end of the first kernel must wait for the write. Each program runs on every
@@ -507,13 +570,20 @@ pub fn dimensions(claims: &[Claim]) -> Vec<Test> {
     let wide = (String::from("dimensions/wide"), text, placement);
     let (text, placement) = in_each_width();
     let each = (String::from("dimensions/each-width"), text, placement);
-    let on_every_machine = between_kernels().chain([wide, each]).map(|(name, text, placement)| {
-        // A unit test parses the texts of all dimension programs.
-        let mut test = Test::read(&name, &text).expect("the text is a test");
-        test.placements = vec![placement];
-        test.group = GROUP;
-        test
+    let (text, placement) = beside_a_dirty_byte();
+    let beside = (String::from("dimensions/beside-dirty"), text, placement);
+    let fourth = has_remote.then(|| {
+        let (text, placement) = remote_from_the_fourth();
+        (String::from("dimensions/remote-from-fourth"), text, placement)
     });
+    let on_every_machine =
+        between_kernels().chain([wide, each, beside]).chain(fourth).map(|(name, text, placement)| {
+            // A unit test parses the texts of all dimension programs.
+            let mut test = Test::read(&name, &text).expect("the text is a test");
+            test.placements = vec![placement];
+            test.group = GROUP;
+            test
+        });
     all.map(test).chain(on_every_machine).collect()
 }
 

@@ -218,7 +218,8 @@ fn the_machine_follows_every_walk_of_the_explorer() {
     let tests: Vec<Test> = corpus::shipped().expect("they are tests").into_iter().map(plain).collect();
     let mut kinds = BTreeMap::<&str, usize>::new();
     let mut turn = 0;
-    for info in zoo::ALL {
+    // The repaired protocols have the same code as the published ones.
+    for info in zoo::ALL.iter().filter(|info| !zoo::stc::REFUTED.contains(&info.name)) {
         let mut led = 0;
         for test in &tests {
             turn += 1;
