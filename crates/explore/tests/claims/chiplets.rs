@@ -10,7 +10,7 @@ const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combi
 fn tests() -> Vec<Test> {
     let shipped = corpus::shipped().expect("they are tests");
     let mut tests: Vec<_> = shipped.into_iter().filter(|test| test.name.starts_with("hrf/")).collect();
-    let refuting = include_str!("../../../docs/findings/hlrc.litmus");
+    let refuting = include_str!("../../../../docs/findings/hlrc.litmus");
     tests.push(Test::read("hlrc.litmus", refuting).expect("a test"));
     tests
 }

@@ -3,10 +3,9 @@
 
 #![allow(unreachable_pub, reason = "the macro of the contract writes public items")]
 
-mod toys;
-
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use crate::toys;
 use explore::claim::Claim;
 use explore::verify::{self, Options, Test};
 use explore::{Subject, corpus};
