@@ -11,7 +11,10 @@ const STC_FIRST: usize = 1;
 
 #[test]
 fn every_protocol_keeps_its_claims_in_every_dimension() {
-    for info in zoo::ALL.iter().filter(|info| !zoo::stc::REFUTED.contains(&info.name)) {
+    // The last two have the same states as `denovo-b` and `hlrc`, because the explorer evicts in every
+    // order.
+    let left_out = [&zoo::stc::REFUTED[..], &["denovo-rprio", "hlrc-noprio"]].concat();
+    for info in zoo::ALL.iter().filter(|info| !left_out.contains(&info.name)) {
         let subject = Subject::named(info.name).expect("a protocol");
         let mut tests = corpus::dimensions(&Claim::all_of(&subject.info).expect("known models"));
         if info.name.starts_with("stc-") {
