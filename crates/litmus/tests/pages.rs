@@ -116,7 +116,7 @@ fn render(model: &str, text: &str) -> String {
         };
     }
     page += "\n## Checks\n\nAn axiom forbids every execution that fails its check. A flag forbids no execution: if its check passes \
-             in an allowed execution, the program is not defined.\n\n| clause | name | kind | check |\n|---|---|---|---|\n";
+             in an allowed execution, the behaviour of the program is undefined.\n\n| clause | name | kind | check |\n|---|---|---|---|\n";
     for Check { number, name, kind, flag } in checks(&all) {
         let number = number.map_or_else(|| "-".to_owned(), |n| n.to_string());
         let is = if flag { "flag" } else { "axiom" };

@@ -245,7 +245,7 @@ pub trait Plans: 'static {
     /// The identity of the plans. It must differ from the identities of the other plans and tables
     /// of the protocol.
     const ID: TableId;
-    /// The name of the plans on the protocol's page.
+    /// The name by which the protocol's page calls the plans.
     const NAME: &'static str;
     /// The steps of the operation with this key.
     fn plan(key: PlanKey) -> &'static [Self::Step];

@@ -41,7 +41,7 @@ pub enum Room {
     Tasks,
     /// Locks, flags and barriers.
     Synchronization,
-    /// Programs that load or test one part of a machine or of a tool.
+    /// Programs that stress or test one part of a machine or of a tool.
     Trial,
 }
 

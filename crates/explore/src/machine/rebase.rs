@@ -85,8 +85,9 @@ impl Rebase {
         Some((from, offset - from, sender_offset - from))
     }
 
-    /// The rebased times of each part (the state of one node) of a state. `None` if the times of
-    /// some part are not known yet.
+    /// The times in a state, for each part (the state of one node) counted from the earliest time of
+    /// the state, with gaps above `apart` shortened to `apart`. `None` if the times of some part are
+    /// not known yet.
     fn rebased(&self, nodes: usize, state: &[u32]) -> Option<SmallVec<[Rebased; 8]>> {
         let mut all: SmallVec<[u32; 32]> = SmallVec::new();
         for (&part, &offset) in state[..nodes].iter().zip(&state[nodes + 1..]) {

@@ -348,7 +348,10 @@ impl Trace {
         replay.reasons = self.reasons(&found.outcomes, stop)?;
         let (verdict, end) = match replay.reasons.is_empty() {
             true => (Verdict::Gone, "no run shows the fault"),
-            false => (Verdict::Another, "no run shows the fault, but some end with a forbidden outcome"),
+            false => (
+                Verdict::Another,
+                "no run shows the violation, but some runs end with an outcome that the memory model forbids",
+            ),
         };
         Ok(Replayed { replay, verdict, end: end.to_owned() })
     }

@@ -111,7 +111,10 @@ fn replay_with(
     }
     if subject.info.channels == Channels::Unordered {
         let name = subject.info.name;
-        return Err(format!("the messages of {name} have no order, but the timed network keeps one").into());
+        return Err(format!(
+            "{name} allows messages to overtake each other, but the timed network keeps their order"
+        )
+        .into());
     }
     let mut explored = trace.replay(subject, u64::MAX, stop)?;
     let plain;

@@ -44,17 +44,17 @@ pub struct StudyResults {
 pub enum AxisKind {
     /// The values of the axis are machines.
     System,
-    /// The values are variants: named groups of changes.
+    /// The values of the axis are variants: named groups of changes.
     Variant,
-    /// The values are those of one machine parameter.
+    /// The values of the axis are those of one machine parameter.
     Machine,
-    /// The values are workloads.
+    /// The values of the axis are workloads.
     Workload,
-    /// The values are inputs of workloads.
+    /// The values of the axis are inputs of workloads.
     Input,
-    /// The values are those of one setting of workloads.
+    /// The values of the axis are those of one setting of workloads.
     Setting,
-    /// The values are scenarios.
+    /// The values of the axis are scenarios.
     Scenario,
 }
 

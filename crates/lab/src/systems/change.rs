@@ -319,7 +319,7 @@ fn read(table: &toml::Table, change: &Change) -> Result<(), Refusal> {
     Err(Refusal::Value(misfit.unwrap_or_else(|| explain(message))))
 }
 
-/// The path of a fault. The names of levels replace their indices.
+/// The path of a faulty key in a machine file, with the names of levels in place of their indices.
 fn named(system: &System, path: &[String]) -> String {
     let mut path = path.to_vec();
     if let [first, at, ..] = &mut path[..]

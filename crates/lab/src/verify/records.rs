@@ -139,7 +139,12 @@ impl Records {
             text.push_str("| protocol | programs | synchronized | states | time |\n|---|---|---|---|---|\n");
             self.samples.iter().for_each(|sample| text.push_str(&sample.row()));
         }
-        text.push_str("\n## Rows and mutants\n");
+        text.push_str(
+            "\n## Rows and mutants\n\nA mutant is a protocol with one seeded fault. An item below names a \
+             table, a row of this table (an event in a state) and the fault. For example, the mutant \
+             `A line in the L1: Load in I, which forgets a byte that it sends` has the row for a load in \
+             state I changed: its message lacks one byte.\n",
+        );
         for block in self.protocols.iter().flat_map(Record::details) {
             let _ = write!(text, "\n{block}");
         }

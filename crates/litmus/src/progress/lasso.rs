@@ -1,4 +1,4 @@
-//! Searches runs that do not terminate. The search builds the graph of all interleavings over one
+//! Searches for runs that do not terminate. The search builds the graph of all interleavings over one
 //! memory. It looks for a cycle in which the scheduler keeps its guarantees.
 
 use std::collections::BTreeMap;

@@ -42,7 +42,7 @@ symbols! {
     }
     /// The actions of the rows.
     pub enum Action {
-        /// Ask the bank for the line; takes a miss register.
+        /// Ask the bank for the line. The request holds a miss register.
         SendGet,
         /// Note the line among those whose fill is not kept.
         Uncache,
@@ -52,7 +52,8 @@ symbols! {
         Fill,
         /// Answer the load that waits for the fill.
         Answer,
-        /// Free the miss register, and wake inputs that wait for it, the line or its way.
+        /// Free the miss register, and wake the inputs that wait for a miss register, for the line or
+        /// for its way.
         Wake,
         /// Send the write to the bank and count it as pending (the paper's `PW++`).
         Issue,
@@ -197,7 +198,7 @@ impl Table for EmuTable {
 symbols! {
     /// The steps of operations.
     pub enum Step {
-        /// Load from the line in this cache, or through it, and answer.
+        /// Load from this cache's copy of the line or, without a copy, from the bank; then answer.
         Here,
         /// Remove the line, because the access is performed in memory.
         Pass,

@@ -76,10 +76,10 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// Applies an atomicity rule. Each write of `between` that follows the write that the
-    /// read-modify-write reads from must also follow the write that it makes. Each write of
-    /// `between` that precedes the write that it makes must also precede the write that it reads
-    /// from. Returns false on a contradiction.
+    /// Applies an atomicity rule to a read-modify-write that reads from the write S and makes the
+    /// write W. In the coherence order, no write of `between` may lie between S and W. So a write of
+    /// `between` that follows S is ordered behind W, and one that precedes W is ordered before S.
+    /// Returns false on a contradiction.
     fn enforce_atomicity(&mut self, rule: Atomic<W>, again: &mut bool) -> bool {
         let Atomic { read, write, between } = rule;
         let source = self.rf[read];
