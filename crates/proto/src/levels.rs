@@ -333,6 +333,7 @@ mod tests {
             policy: WritePolicy::Combining,
             store_buffer_entries: 2,
             miss_registers: 2,
+            ignores_acquires: false,
         };
         let levels = vec![
             MemoryLevel::new("read", Per::Cu).array(array).over("l2"),

@@ -47,6 +47,9 @@ pub struct CacheShape {
     pub store_buffer_entries: u32,
     /// The number of fills that may be under way at once.
     pub miss_registers: u32,
+    /// Whether an acquire or the beginning of a kernel leaves all lines in the cache. Loads can then
+    /// return stale values, and no claim of a protocol holds.
+    pub ignores_acquires: bool,
 }
 
 impl CacheShape {
@@ -57,6 +60,7 @@ impl CacheShape {
         policy: WritePolicy::Combining,
         store_buffer_entries: 0,
         miss_registers: 0,
+        ignores_acquires: false,
     };
 }
 
@@ -196,8 +200,14 @@ impl Topology {
     /// visible.
     #[must_use]
     pub fn bounded(l1: WritePolicy, l2: WritePolicy) -> Topology {
-        let cache =
-            |policy| CacheShape { sets: 1, ways: 2, policy, store_buffer_entries: 2, miss_registers: 2 };
+        let cache = |policy| CacheShape {
+            sets: 1,
+            ways: 2,
+            policy,
+            store_buffer_entries: 2,
+            miss_registers: 2,
+            ..CacheShape::NONE
+        };
         Topology::banked(2, 2, 8, cache(l1), cache(l2))
     }
 

@@ -74,6 +74,12 @@ pub struct Uses {
     pub accesses: u32,
     /// Accesses that the controller answered at once, without waiting.
     pub hits: u32,
+    /// Accesses by plain loads.
+    pub load_accesses: u32,
+    /// Accesses by plain loads that the controller answered at once.
+    pub load_hits: u32,
+    /// Accesses by plain loads that the controller passed on without looking for bytes.
+    pub load_bypasses: u32,
     /// Accesses that had to wait for an answer from the level below or for a resource.
     pub misses: u32,
     /// Accesses that the controller passed on without looking for bytes.
@@ -124,4 +130,14 @@ pub struct Uses {
     pub invalidation_broadcasts: u32,
     /// Broadcasts that ask all other controllers of the same kind to lock their read-modify-writes.
     pub lock_broadcasts: u32,
+    /// Changes of epochs that this controller began as their manager.
+    pub changes_begun: u32,
+    /// Changes of epochs that this controller completed as their manager.
+    pub changes_ended: u32,
+    /// Writes that were blocked, because their band of addresses did not have its epoch.
+    pub writes_blocked: u32,
+    /// The number of writes that were blocked when this controller changed its epochs.
+    pub blocked_at_change: u32,
+    /// The number of blocked writes after the step, if it blocked one.
+    pub blocked_now: u32,
 }

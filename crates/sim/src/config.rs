@@ -110,6 +110,7 @@ impl System {
             policy: l1.write_policy.into(),
             store_buffer_entries: l1.store_fifo_entries,
             miss_registers: l1.miss_registers,
+            ignores_acquires: l1.invalidation == Invalidation::None,
         };
         let far = CacheShape {
             sets: sets(l2.bytes / u64::from(l2.banks), l2.ways),
@@ -117,6 +118,7 @@ impl System {
             policy: l2.write_policy.into(),
             store_buffer_entries: l2.store_fifo_entries,
             miss_registers: l2.miss_registers,
+            ignores_acquires: false,
         };
         let mut levels = vec![
             MemoryLevel::new("l1", proto::Per::Cu).array(near).over("l2"),

@@ -194,12 +194,14 @@ impl Bounds {
             policy: self.l1,
             store_buffer_entries: self.store_buffer,
             miss_registers: self.misses.0,
+            ignores_acquires: false,
         };
         let l2 = CacheShape {
             sets: self.sets.1,
             ways: self.ways.1,
             policy: self.l2,
             miss_registers: self.misses.1,
+            ignores_acquires: false,
             ..l1
         };
         let (cus, chiplets) = (self.compute_units(cus), self.chiplets);

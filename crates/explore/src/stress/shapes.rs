@@ -39,6 +39,7 @@ pub(super) fn topologies(kinds: &[Kind], chiplets: u16) -> Vec<Topology> {
         policy,
         store_buffer_entries: room,
         miss_registers: room,
+        ignores_acquires: false,
     };
     let machine = |&(line_bytes, cus, banks, l1, l2): &Shape| {
         let (cus, banks) = (cus.next_multiple_of(chiplets), banks.div_ceil(chiplets));

@@ -190,7 +190,15 @@ impl Hit<'_> {
     #[inline]
     #[must_use]
     pub fn uses() -> Uses {
-        Uses { tag_lookups: 1, accesses: 1, hits: 1, data_reads: 1, ..Uses::default() }
+        Uses {
+            tag_lookups: 1,
+            accesses: 1,
+            hits: 1,
+            load_accesses: 1,
+            load_hits: 1,
+            data_reads: 1,
+            ..Uses::default()
+        }
     }
 }
 

@@ -440,7 +440,14 @@ mod tests {
 
     fn array() -> CacheArray<u8> {
         let policy = WritePolicy::Combining;
-        let shape = CacheShape { sets: 2, ways: 2, policy, store_buffer_entries: 1, miss_registers: 1 };
+        let shape = CacheShape {
+            sets: 2,
+            ways: 2,
+            policy,
+            store_buffer_entries: 1,
+            miss_registers: 1,
+            ..CacheShape::NONE
+        };
         CacheArray::new(&KindLevel::alone(shape, 16), 0)
     }
 
@@ -463,7 +470,14 @@ mod tests {
     fn a_line_is_found_among_many_ways() {
         for ways in [1, 7, 8, 24, 64] {
             let policy = WritePolicy::Combining;
-            let shape = CacheShape { sets: 3, ways, policy, store_buffer_entries: 1, miss_registers: 1 };
+            let shape = CacheShape {
+                sets: 3,
+                ways,
+                policy,
+                store_buffer_entries: 1,
+                miss_registers: 1,
+                ..CacheShape::NONE
+            };
             let mut a: CacheArray<u8> = CacheArray::new(&KindLevel::alone(shape, 8), 0);
             let lines: Vec<_> = (0..3 * u64::from(ways)).map(|i| LineAddr(i * 7)).collect();
             for &line in &lines {

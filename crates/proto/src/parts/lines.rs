@@ -144,6 +144,9 @@ pub trait Lines<P: Protocol> {
         operand: Self::Operand<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
+        if matches!(cause, Cause::Kernel | Cause::Order) && cx.level().array.ignores_acquires {
+            return Disposition::Done;
+        }
         cx.fx.uses.invalidations.count(cause);
         let mut count = 0;
         let all = |_, _| {

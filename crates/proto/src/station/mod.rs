@@ -157,7 +157,8 @@ impl<P: Protocol> Station<P> {
             }
         };
         let is_order = matches!(req.op, Op::Fence | Op::KernelBegin(_) | Op::KernelEnd(_));
-        stats.counted = count_request(fx, bypasses, pending, RequestStats { counted: is_order, ..stats });
+        stats.counted =
+            count_request(fx, bypasses, pending, RequestStats { counted: is_order, ..stats }, req);
         if let Some(key) = pending.and_then(|pending| pending.key(fx)) {
             let under_slot = key == Key::Slot(slot);
             let request = HeldRequest { req: *req, stage, data: *data, under_slot, stats };
@@ -377,7 +378,7 @@ impl<P: Protocol> Station<P> {
         let (node, parked, waiting) = (&mut self.node, &self.parked, &mut self.waiting);
         let mut stepper = Stepper { node, id: self.id, parked, waiting };
         let pending = stepper.request(ask, &mut held.stage, &mut held.stats, world, fx);
-        held.stats.counted = count_request(fx, bypasses, pending, held.stats);
+        held.stats.counted = count_request(fx, bypasses, pending, held.stats, &held.req);
         let key = pending.and_then(|pending| pending.key(fx));
         match key {
             Some(key) => held.under_slot = key == Key::Slot(slot),

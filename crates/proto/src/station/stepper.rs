@@ -11,6 +11,7 @@ use crate::effects::Effects;
 use crate::line::LineAddr;
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot};
+use crate::request::{Op, Order, Request};
 
 /// The statistics of a request. The behaviour of the machine does not depend on them. Therefore two
 /// requests compare as equal if they differ only in their statistics.
@@ -157,6 +158,7 @@ pub(super) fn count_request<M>(
     bypasses_before: u32,
     pending: Option<Pending>,
     stats: RequestStats,
+    req: &Request,
 ) -> bool {
     if stats.counted {
         fx.uses.bypasses = bypasses_before;
@@ -166,7 +168,13 @@ pub(super) fn count_request<M>(
     if waits_for_itself && fx.uses.bypasses == bypasses_before {
         return false;
     }
+    let hits = fx.uses.hits;
     count_access(fx, bypasses_before, pending.is_none() && !stats.below);
+    if req.op == Op::Load && req.order == Order::Plain {
+        fx.uses.load_accesses += 1;
+        fx.uses.load_hits += fx.uses.hits - hits;
+        fx.uses.load_bypasses += fx.uses.bypasses - bypasses_before;
+    }
     true
 }
 

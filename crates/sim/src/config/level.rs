@@ -80,8 +80,8 @@ pub struct LevelSpec {
     /// The rule for a store: keep its bytes here, or pass them on to the level below.
     #[serde(default = "combining")]
     pub write_policy: WritePolicy,
-    /// The mechanism by which an acquire invalidates the data array: all lines together, or one
-    /// after the other.
+    /// The mechanism by which an acquire invalidates the data array: all lines together, one after
+    /// the other, or not at all.
     #[serde(default = "flash")]
     pub invalidation: Invalidation,
     /// The cycles of an invalidation: for the whole data array with `flash`, or per line with
@@ -114,6 +114,7 @@ impl LevelSpec {
             policy: self.write_policy.into(),
             store_buffer_entries: self.store_fifo_entries,
             miss_registers: self.miss_registers,
+            ignores_acquires: self.invalidation == Invalidation::None,
         });
         MemoryLevel {
             name: self.name.clone(),

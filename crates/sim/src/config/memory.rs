@@ -35,6 +35,9 @@ pub enum Invalidation {
     Flash,
     /// The lines are invalidated one after the other, in `invalidate_cycles` for each.
     Walked,
+    /// An acquire leaves all lines in the cache, so loads can return stale values. No claim of a
+    /// protocol holds. Use it to measure the cost of invalidations.
+    None,
 }
 
 /// Settings of the L1, the data cache of one compute unit.
@@ -53,6 +56,10 @@ pub struct L1Spec {
     /// The cycles from the issue of a hit to the use of its result.
     #[serde(deserialize_with = "number::positive_u32")]
     pub latency_cycles: u32,
+    /// The cycles from the core to the cache and back, beside `latency_cycles`. A hit and a miss both
+    /// take them.
+    #[serde(default, skip_serializing_if = "number::is_zero", deserialize_with = "number::whole_u32")]
+    pub path_cycles: u32,
     /// The number of lines that the cache looks up in one cycle.
     #[serde(deserialize_with = "number::positive_u32")]
     pub ports: u32,
@@ -64,8 +71,8 @@ pub struct L1Spec {
     pub store_fifo_entries: u32,
     /// The rule for a store: keep its bytes in the L1, or pass them on to the L2.
     pub write_policy: WritePolicy,
-    /// The mechanism by which an acquire invalidates the cache: all lines together, or one after
-    /// the other.
+    /// The mechanism by which an acquire invalidates the cache: all lines together, one after the
+    /// other, or not at all.
     pub invalidation: Invalidation,
     /// The cycles of an invalidation: for the whole cache with `flash`, or per line with `walked`.
     #[serde(deserialize_with = "number::whole_u32")]

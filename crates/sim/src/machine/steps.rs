@@ -39,7 +39,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(crate) fn carry_out(&mut self, now: Cycle, station: StationId, input: StepInput, trail: Trail) {
         let mut out = self.stations.take_out();
-        self.stations.count(&mut self.reports, station, &out.uses);
+        self.stations.count(now, &mut self.reports, station, &out.uses);
         if let Some(why) = out.violation.take() {
             return self.engine.violate(why);
         }

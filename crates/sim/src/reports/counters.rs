@@ -7,6 +7,7 @@ use rustc_hash::FxHashSet;
 
 use crate::memory::dram::DramTraffic;
 use crate::network::noc::NocTraffic;
+use crate::queue::Cycle;
 
 macro_rules! counts {
     ($( $(#[doc = $doc:literal])+ $name:ident ),+ $(,)?) => {
@@ -110,6 +111,9 @@ pub(crate) struct LevelUses {
     pub(crate) tag_lookups: u64,
     pub(crate) accesses: u64,
     pub(crate) hits: u64,
+    pub(crate) load_accesses: u64,
+    pub(crate) load_hits: u64,
+    pub(crate) load_bypasses: u64,
     pub(crate) misses: u64,
     pub(crate) bypasses: u64,
     pub(crate) fetches: u64,
@@ -131,6 +135,13 @@ pub(crate) struct LevelUses {
     pub(crate) flush_broadcasts: u64,
     pub(crate) invalidation_broadcasts: u64,
     pub(crate) lock_broadcasts: u64,
+    pub(crate) changes_ended: u64,
+    /// The cycles from the beginning to the end of a change of epochs, summed over those that ended.
+    pub(crate) change_cycles: u64,
+    pub(crate) writes_blocked: u64,
+    pub(crate) blocked_at_change: u64,
+    /// The maximum number of blocked writes of one station.
+    pub(crate) blocked_peak: u64,
 }
 
 impl LevelUses {
@@ -139,6 +150,9 @@ impl LevelUses {
         self.tag_lookups += u64::from(uses.tag_lookups);
         self.accesses += u64::from(uses.accesses);
         self.hits += u64::from(uses.hits);
+        self.load_accesses += u64::from(uses.load_accesses);
+        self.load_hits += u64::from(uses.load_hits);
+        self.load_bypasses += u64::from(uses.load_bypasses);
         self.misses += u64::from(uses.misses);
         self.bypasses += u64::from(uses.bypasses);
         self.fetches += u64::from(uses.fetches);
@@ -160,12 +174,18 @@ impl LevelUses {
         self.flush_broadcasts += u64::from(uses.flush_broadcasts);
         self.invalidation_broadcasts += u64::from(uses.invalidation_broadcasts);
         self.lock_broadcasts += u64::from(uses.lock_broadcasts);
+        self.writes_blocked += u64::from(uses.writes_blocked);
+        self.blocked_at_change += u64::from(uses.blocked_at_change);
+        self.blocked_peak = self.blocked_peak.max(u64::from(uses.blocked_now));
     }
 
     fn entries(&self) -> Vec<(String, u64)> {
         let mut entries: Vec<(String, u64)> = [
             ("accesses", self.accesses),
             ("hits", self.hits),
+            ("load_accesses", self.load_accesses),
+            ("load_hits", self.load_hits),
+            ("load_bypasses", self.load_bypasses),
             ("misses", self.misses),
             ("bypasses", self.bypasses),
             ("fetches", self.fetches),
@@ -195,6 +215,16 @@ impl LevelUses {
             entries.push((format!("invalidations.{invalidation}"), self.invalidations[cause.index()]));
             entries.push((format!("flushes.{flush}"), self.flushes[cause.index()]));
         }
+        let of_epochs = [
+            ("epoch_changes", self.changes_ended),
+            ("epoch_change_cycles", self.change_cycles),
+            ("writes_blocked", self.writes_blocked),
+            ("writes_blocked_at_changes", self.blocked_at_change),
+            ("writes_blocked_peak", self.blocked_peak),
+        ];
+        // Most protocols have no epochs.
+        let counted = of_epochs.into_iter().filter(|(_, value)| *value > 0);
+        entries.extend(counted.map(|(name, value)| (name.to_owned(), value)));
         entries
     }
 }
@@ -234,6 +264,8 @@ pub(crate) struct Tally {
     /// The number of lines that are registered (owned by a cache) now.
     registered: u64,
     registered_peak: u64,
+    /// The cycle at which the last change of epochs began.
+    change_begun_at: Cycle,
     touched_by_atomics: FxHashSet<LineAddr>,
 }
 
@@ -245,11 +277,14 @@ impl Tally {
     }
 
     #[inline]
-    pub(crate) fn uses(&mut self, level: u8, uses: &Uses) {
+    pub(crate) fn uses(&mut self, now: Cycle, level: u8, uses: &Uses) {
         let sum = &mut self.recent[usize::from(level)];
         sum.tag_lookups += uses.tag_lookups;
         sum.accesses += uses.accesses;
         sum.hits += uses.hits;
+        sum.load_accesses += uses.load_accesses;
+        sum.load_hits += uses.load_hits;
+        sum.load_bypasses += uses.load_bypasses;
         sum.misses += uses.misses;
         sum.bypasses += uses.bypasses;
         sum.fetches += uses.fetches;
@@ -275,6 +310,12 @@ impl Tally {
         sum.flush_broadcasts += uses.flush_broadcasts;
         sum.invalidation_broadcasts += uses.invalidation_broadcasts;
         sum.lock_broadcasts += uses.lock_broadcasts;
+        sum.writes_blocked += uses.writes_blocked;
+        sum.blocked_at_change += uses.blocked_at_change;
+        sum.blocked_now = sum.blocked_now.max(uses.blocked_now);
+        if uses.changes_begun != uses.changes_ended {
+            self.epoch_change(now, level, uses);
+        }
         if uses.lines_registered != uses.lines_unregistered {
             self.registered = (self.registered + u64::from(uses.lines_registered))
                 .saturating_sub(u64::from(uses.lines_unregistered));
@@ -283,14 +324,28 @@ impl Tally {
         self.count_step();
     }
 
+    /// Counts a change of epochs that began or ended. One change is under way at a time.
+    #[cold]
+    fn epoch_change(&mut self, now: Cycle, level: u8, uses: &Uses) {
+        if uses.changes_begun > 0 {
+            self.change_begun_at = now;
+            return;
+        }
+        let (_, sums) = &mut self.levels[usize::from(level)];
+        sums.changes_ended += 1;
+        sums.change_cycles += now - self.change_begun_at;
+    }
+
     /// Counts a hit at a level, with the activity that [`Hit::uses`] defines.
     #[inline]
     pub(crate) fn hit(&mut self, level: u8) {
-        let Uses { tag_lookups, accesses, hits, data_reads, .. } = Hit::uses();
+        let Uses { tag_lookups, accesses, hits, load_accesses, load_hits, data_reads, .. } = Hit::uses();
         let sum = &mut self.recent[usize::from(level)];
         sum.tag_lookups += tag_lookups;
         sum.accesses += accesses;
         sum.hits += hits;
+        sum.load_accesses += load_accesses;
+        sum.load_hits += load_hits;
         sum.data_reads += data_reads;
         self.count_step();
     }
@@ -472,7 +527,7 @@ mod tests {
         let mut tally = Tally::new(["l1".to_owned()].into_iter());
         tally.counts.line_requests = 3;
         tally.counts.answers = 3;
-        tally.uses(0, &Uses { accesses: 3, hits: 1, misses: 1, bypasses: 1, ..Uses::default() });
+        tally.uses(0, 0, &Uses { accesses: 3, hits: 1, misses: 1, bypasses: 1, ..Uses::default() });
         tally.sum_up();
         tally.message("Get", 8);
         tally.message("Data", 72);
@@ -490,7 +545,7 @@ mod tests {
     fn a_hit_counts_what_the_step_of_a_hit_uses() {
         let [mut by_hit, mut by_step] = [0; 2].map(|_| Tally::new(["l1".to_owned()].into_iter()));
         by_hit.hit(0);
-        by_step.uses(0, &Hit::uses());
+        by_step.uses(0, 0, &Hit::uses());
         assert_eq!((&by_hit.recent, by_hit.recent_steps), (&by_step.recent, by_step.recent_steps));
     }
 
@@ -505,7 +560,7 @@ mod tests {
         lost.counts.answers = 2;
         assert!(lost.check(&noc, &dram).unwrap_err().contains("answers (2)"));
         let mut lost = tally.clone();
-        lost.uses(0, &Uses { accesses: 1, ..Uses::default() });
+        lost.uses(0, 0, &Uses { accesses: 1, ..Uses::default() });
         lost.sum_up();
         assert!(lost.check(&noc, &dram).unwrap_err().contains("l1 hits"));
         let lost = NocTraffic { delivered_bytes: 8, ..noc };

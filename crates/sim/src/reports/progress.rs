@@ -56,6 +56,7 @@ pub(crate) fn least_patience(system: &System) -> u64 {
     let further = system.levels.iter().map(|level| u64::from(level.latency_cycles)).sum::<u64>();
     let served = [
         system.l1.latency_cycles,
+        system.l1.path_cycles,
         system.l2.latency_cycles,
         dram.base_latency_cycles,
         dram.row_miss_cycles,
@@ -185,14 +186,15 @@ mod tests {
         let usual = least(|_| {});
         // Each of these settings lies once on a round trip, so one more cycle there makes the round
         // trip one cycle longer.
-        let once: [fn(&mut System); 5] = [
+        let once: [fn(&mut System); 6] = [
             |system| system.l1.latency_cycles += 1,
+            |system| system.l1.path_cycles += 1,
             |system| system.l2.latency_cycles += 1,
             |system| system.dram.base_latency_cycles += 1,
             |system| system.dram.row_miss_cycles += 1,
             |system| system.host.memory_latency_cycles += 1,
         ];
-        assert_eq!(once.map(|slower| least(slower) - usual), [16; 5]);
+        assert_eq!(once.map(|slower| least(slower) - usual), [16; 6]);
         // The round trip takes two paths, each over as many hops as the mesh has rows and columns.
         assert_eq!(least(|system| system.noc.hop_latency_cycles += 1) - usual, 16 * 2 * 6);
         assert_eq!(least(|system| system.noc.port_latency_cycles += 1) - usual, 16 * 2);

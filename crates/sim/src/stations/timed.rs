@@ -180,7 +180,7 @@ impl TimedStations {
         let timed = &self.stations[station as usize];
         reports.tally.hit(timed.level);
         reports.probe.serve(station, "request", Some(load.line), now, now + 1);
-        Some((bytes, now + timed.timing.latency_cycles))
+        Some((bytes, now + timed.timing.latency_cycles + timed.timing.path_cycles))
     }
 
     /// Gives a request to a station.
@@ -271,8 +271,14 @@ impl TimedStations {
 
     /// Adds the activity of a step to the counters of the station's level.
     #[inline]
-    pub(crate) fn count<Pr>(&self, reports: &mut Reports<'_, Pr>, station: StationId, uses: &Uses) {
-        reports.tally.uses(self.stations[station as usize].level, uses);
+    pub(crate) fn count<Pr>(
+        &self,
+        now: Cycle,
+        reports: &mut Reports<'_, Pr>,
+        station: StationId,
+        uses: &Uses,
+    ) {
+        reports.tally.uses(now, self.stations[station as usize].level, uses);
     }
 
     /// The number of ticks since the station's clock was last advanced. The caller must advance the
@@ -357,7 +363,7 @@ impl TimedStations {
                 reports.probe.serve(station, "request", line, now, now + 1 + invalidation);
                 return LeaveTimes {
                     sends: now + latency,
-                    values: now + latency,
+                    values: now + latency + timing.path_cycles,
                     accepts: now + 1 + invalidation,
                     queued: 0,
                     invalidation,
@@ -386,7 +392,8 @@ impl TimedStations {
         let until = (now + timing.occupancy_cycles.max(1)).max(timed.busy_until);
         let from = until - timing.occupancy_cycles.max(1);
         reports.probe.serve(station, what, line, from, until);
-        LeaveTimes { sends: leave, values: leave, accepts: leave, queued, invalidation }
+        let answers = leave + timing.path_cycles;
+        LeaveTimes { sends: leave, values: answers, accepts: answers, queued, invalidation }
     }
 
     /// Copies the dirty bytes of all stations over bytes that were read from memory, as if every

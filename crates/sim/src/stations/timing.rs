@@ -7,6 +7,8 @@ use crate::config::{Invalidation, Per, System};
 pub(crate) struct StationTiming {
     /// Cycles from the arrival of an access until its messages and answers leave.
     pub(crate) latency_cycles: u64,
+    /// Cycles of the way from the core to the station and back. They are added to each answer.
+    pub(crate) path_cycles: u64,
     /// Cycles for which one access occupies the station.
     pub(crate) occupancy_cycles: u64,
     /// The minimum number of cycles between two atomics on one line.
@@ -46,6 +48,7 @@ impl StationTiming {
         };
         StationTiming {
             latency_cycles: u64::from(latency),
+            path_cycles: if level == "l1" { u64::from(l1.path_cycles) } else { 0 },
             occupancy_cycles: u64::from(occupancy),
             atomic_cycles: u64::from(atomic),
             memory_path_cycles: u64::from(path),

@@ -331,6 +331,7 @@ mod tests {
             policy: WritePolicy::Combining,
             store_buffer_entries: 2,
             miss_registers: 2,
+            ignores_acquires: false,
         };
         let mut cache: FirstLevel<u8> = FirstLevel::new(&KindLevel::alone(shape, 16), 0);
         let is_wrong = |cache: &FirstLevel<u8>| cache.miscount(0..=0, |state| state == 1).is_some();

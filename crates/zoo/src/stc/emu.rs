@@ -75,6 +75,7 @@ impl Emu {
         self.granted = Grant { set, shift: self.next_shift, ..self.granted };
         let next = params.variant.repaired.then_some(self.granted);
         let bytes = if next.is_some() { params.variant.grant_bytes() } else { 0 };
+        cx.fx.uses.changes_begun += 1;
         self.tell_all(ToL1::PrepareEpochChange { next, bytes }, cx);
     }
 
@@ -84,14 +85,15 @@ impl Emu {
     }
 
     /// Compares a load with the write that demanded the epoch of its band. If the bits of their
-    /// addresses below the start bit differ, a lower start bit separates the two; if not, a higher
-    /// one may. Only the first conflict since the last change counts.
+    /// addresses above the band differ, a higher start bit separates the two; if not, a lower one
+    /// may. Only the first conflict since the last change counts.
     fn adapt(&mut self, load: LineAddr, params: &Params) {
         let shift = self.granted.shift;
         let demand = self.wanted.get(self.granted.band(load) as usize).copied().flatten();
         let Some(write) = demand.filter(|_| self.next_shift == shift) else { return };
-        let differ = ((load.0 ^ write.0) % (1 << shift)) >> params.least_shift != 0;
-        self.next_shift = if differ { shift - 1 } else { params.most_shift.min(shift + 1) };
+        let differ_above = (load.0 ^ write.0) >> shift >> params.epochs.ilog2() != 0;
+        let (up, down) = (params.most_shift.min(shift + 1), params.least_shift.max(shift.saturating_sub(1)));
+        self.next_shift = if differ_above { up } else { down };
     }
 
     fn signal<P: Stc>(
@@ -122,6 +124,7 @@ impl Emu {
                 Command::Adapt => self.adapt(line, cx.world.params),
             }
         }
+        cx.fx.uses.changes_ended += u32::from(signal == Signal::LastDone);
         self.phase = next.unwrap_or(self.phase);
         Disposition::Done
     }

@@ -131,6 +131,9 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
             return lacks;
         }
         let disposition = self.transition(place, state, event, Operand::Request(ask), cx);
+        if event == Event::LoadU && matches!(disposition, Disposition::Wait(_)) {
+            cx.fx.uses.bypasses += 1;
+        }
         if matches!(disposition, Disposition::Done | Disposition::Wait(_)) && self.conflicts(line) {
             self.has_conflicted = true;
             cx.fx.send(EMU, ToEmu::EpochConflict { line });
@@ -167,6 +170,11 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         }
     }
 
+    /// The number of writes in the blocked-store queue.
+    fn blocked(&self) -> usize {
+        self.writes.iter().filter(|write| !write.is_issued).count()
+    }
+
     fn may_write(&self, line: LineAddr) -> bool {
         self.change == Change::None && self.granted.contains(line)
     }
@@ -174,9 +182,8 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
     /// Whether the coalescing buffer, which holds the bytes of all writes under way, or the
     /// blocked-store queue has no room for another write.
     fn is_full<P: Stc>(&self, may_go: bool, cx: &Cx<'_, P>) -> bool {
-        let blocked = self.writes.iter().filter(|write| !write.is_issued).count();
         self.writes.len() >= cx.level().array.store_buffer_entries as usize
-            || !may_go && blocked >= cx.world.params.queue
+            || !may_go && self.blocked() >= cx.world.params.queue
     }
 
     /// Demands the epoch of a blocked write, unless this compute unit has done so since its last
@@ -215,6 +222,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         }
         (self.granted, self.change) = (next, Change::None);
         (self.demanded, self.has_conflicted) = (0, false);
+        cx.fx.uses.blocked_at_change += self.blocked() as u32;
         cx.fx.send(EMU, ToEmu::DoneAck);
         for write in self.writes.clone() {
             if next.contains(write.line) {
@@ -322,6 +330,8 @@ impl<P: Stc, const REPAIRED: bool> Lines<P> for L1<REPAIRED> {
             }
             (Action::Queue, _, Operand::Request(ask)) => {
                 self.writes.push(Write { line, slot: ask.slot, is_issued: false });
+                cx.fx.uses.writes_blocked += 1;
+                cx.fx.uses.blocked_now = self.blocked() as u32;
                 self.demand(line, cx);
             }
             (Action::Complete, ..) => {

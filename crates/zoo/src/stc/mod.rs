@@ -20,10 +20,10 @@
 //! * *The period runs from wakeup to wakeup.* If a change outlasts it, the next wakeup does nothing.
 //! * *Every demanded epoch is granted in turn, the current one last*: an epoch is granted again at
 //!   the next change if a write was blocked by the change itself.
-//! * *Conflicts*: the bits that decide the direction are those from the smallest start bit up to the
-//!   start bit. The offset within a page, which is part of the printed rule, nearly always differs,
-//!   so that the start bit would never leave its minimum. The first conflict since the last change
-//!   counts. A conflict whose epoch was granted before it arrived is ignored.
+//! * *Conflicts*: the bits above the band decide the direction. The printed rule compares the bits
+//!   below it. These include the offset within a page, which nearly always differs, so that the start
+//!   bit would never leave its minimum. The first conflict since the last change counts. A conflict
+//!   whose epoch was granted before it arrived is ignored.
 //! * *The ETV* of the cost table (one bit for each epoch) has no described use, and no state here.
 //! * *The host* writes memory outside all epochs. An acquire at system scope, such as the beginning
 //!   of a kernel after the host has written, invalidates every L1.
