@@ -3,7 +3,8 @@
 use kernel::prelude::*;
 
 use crate::data;
-use crate::instance::{Instance, Purpose, Room, Sizes, Workload, grid_over};
+use crate::group::grid_of;
+use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload, grid_over};
 use crate::settings::{Setting, Settings};
 
 const N: Setting = Setting::count("n", 1 << 20, 1, 1 << 28, "elements of each array");
@@ -38,7 +39,7 @@ pub(crate) static VEC_ADD: Workload = Workload {
 
 pub(crate) static CACHE_REUSE: Workload = Workload {
     name: "cache-reuse",
-    summary: "runs consecutive kernels that read one array and write another",
+    summary: "runs consecutive kernels that read one array and update another",
     origin: "STC paper (TACO 2023), sections 6 and 7",
     room: Room::Dense,
     purpose: Purpose::Benchmark,
@@ -46,6 +47,9 @@ pub(crate) static CACHE_REUSE: Workload = Workload {
     settings: &[
         Setting::count("n", 1 << 16, 1, 1 << 28, "elements of each array"),
         Setting::count("kernels", 10, 1, 1000, "consecutive kernels"),
+        // As many as 8 compute units with 40 wavefronts each hold. The paper says in section 7.4 that
+        // its work-groups do not fill 32 compute units.
+        Setting::count("work-groups", 80, 1, 1 << 20, "work-groups of a kernel"),
     ],
     make: |settings, seed| {
         settings.limit_arrays(&["n"], 8 * settings.count("n"))?;
@@ -99,28 +103,34 @@ fn vec_add(settings: &Settings, seed: u64) -> Instance {
     })
 }
 
-async fn add_number(w: Wave, from: Array<u32>, to: Array<u32>, number: u32) {
-    let base = w.first_item();
-    let w = w.below(base, from.len());
-    let values = w.load(from, Unit(base)).await;
-    w.store(to, Unit(base), values * number + number).await;
+async fn add_multiple(w: Wave, from: Array<u32>, to: Array<u32>, number: u32) {
+    let mut base = w.first_item();
+    while base < from.len() {
+        let within = w.below(base, from.len());
+        let (more, sum) = (within.load(from, Unit(base)), within.load(to, Unit(base)));
+        let sum = more.await * number + sum.await;
+        within.store(to, Unit(base), sum);
+        base += w.items();
+    }
 }
 
 fn cache_reuse(settings: &Settings, seed: u64) -> Instance {
     let (n, kernels) = (settings.count("n"), settings.count("kernels") as u32);
+    let groups = settings.count("work-groups");
     let program = Program::new("cache-reuse", move |host| async move {
         let (from, to) = (host.alloc::<u32>("from", n), host.alloc::<u32>("to", n));
         host.write(from, &data::words_below(seed, n, 1 << 32)).await;
         for number in 1..=kernels {
-            let body = move |w| add_number(w, from, to, number);
-            let kernel = Kernel::new(format!("reuse-{number}"), body).uses([from.read(), to.write()]);
-            host.launch(kernel, grid_over(&host.shape(), n)).await;
+            let body = move |w| add_multiple(w, from, to, number);
+            let kernel = Kernel::new(format!("reuse-{number}"), body).uses([from.read(), to.read_write()]);
+            host.launch(kernel, grid_of(&host.shape(), groups, GROUP_ITEMS as u32)).await;
         }
         Answer::new().with_array("to", &host, to).await
     });
     Instance::new(program, move |answer| {
         let from = data::words_below(seed, n, 1 << 32);
-        let to: Vec<u32> = from.iter().map(|v| v.wrapping_mul(kernels).wrapping_add(kernels)).collect();
+        let factor = kernels * (kernels + 1) / 2;
+        let to: Vec<u32> = from.iter().map(|v| v.wrapping_mul(factor)).collect();
         answer.expect("to", &to)
     })
 }
