@@ -73,6 +73,10 @@ pub struct VariantDescription {
     pub system: String,
     /// The changes, such as `l1.invalidate_cycles = 16`.
     pub changes: Vec<String>,
+    /// Whether the machine ignores acquires, so that wrong answers are expected and their runs count
+    /// all the same.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub is_unsound: bool,
     /// Every parameter of the machine, such as `l1.bytes` and `16384`.
     pub parameters: Vec<(String, String)>,
 }
@@ -129,6 +133,12 @@ impl Measured {
     /// unit can hold a work-group.
     pub(crate) fn misfit(why: &str) -> Measured {
         Measured { error: Some(format!("{MISFIT}{why}")), ..Measured::default() }
+    }
+
+    /// Returns true if the run came to its end, with a right or a wrong answer.
+    #[must_use]
+    pub fn has_ended(&self) -> bool {
+        !self.counters.is_empty()
     }
 
     /// Returns true if the run could not execute with its settings.

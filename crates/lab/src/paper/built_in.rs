@@ -24,7 +24,7 @@ macro_rules! built_in {
 pub(super) type BuiltIn = (&'static str, &'static str);
 
 /// The papers whose experiment files are built in, each with these files.
-pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 2] = [
+pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 3] = [
     built_in!("hlrc":
         "paper.toml",
         "fig1.toml",
@@ -48,6 +48,23 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 2] = [
         "litmus.toml",
         "sensitivity.toml",
         "targeted.toml",
+    ),
+    built_in!("stc":
+        "paper.toml",
+        "fig1.toml",
+        "fig8.toml",
+        "fig9.toml",
+        "fig10.toml",
+        "fig11.toml",
+        "fig12.toml",
+        "handshake.toml",
+        "uncached.toml",
+        "queue.toml",
+        "sensitivity.toml",
+        "small-l1.toml",
+        "cacheless.toml",
+        "repairs.toml",
+        "storage.toml",
     ),
 ];
 

@@ -49,7 +49,8 @@ pub(super) struct PaperFile {
 pub(super) struct ScenarioFile {
     pub(super) name: Spanned<String>,
     pub(super) protocol: Spanned<String>,
-    pub(super) policy: Spanned<String>,
+    /// The policy of the workloads. `None` if the workloads have no policies.
+    pub(super) policy: Option<Spanned<String>>,
     pub(super) summary: String,
 }
 
@@ -61,6 +62,11 @@ pub(super) struct InputFile {
     pub(super) graph: Option<Spanned<String>>,
     /// The name of an input that the workload itself provides.
     pub(super) input: Option<Spanned<String>>,
+    /// The size of the workload, which generates its input: `tiny`, `small` or `paper`.
+    pub(super) size: Option<Spanned<String>>,
+    /// Settings of the workload that override those of the size.
+    #[serde(default)]
+    pub(super) settings: BTreeMap<String, Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -120,6 +126,9 @@ pub(super) struct ChartFile {
     pub(super) unit: String,
     /// The scenarios to draw. `None` means all.
     pub(super) scenarios: Option<Vec<Spanned<String>>>,
+    /// Groups of bars that show means over some of the inputs, before the means over all inputs.
+    #[serde(default, rename = "mean")]
+    pub(super) means: Vec<MeanFile>,
     #[serde(rename = "part")]
     pub(super) parts: Vec<PartFile>,
     /// The name of a table in the claims file that has the published numbers. `None` if the chart
@@ -134,9 +143,19 @@ impl ChartFile {
         groups: Groups::Inputs,
         unit: String::new(),
         scenarios: None,
+        means: Vec::new(),
         parts: Vec::new(),
         published: None,
     };
+}
+
+/// A group of bars that shows means over some of the inputs of a figure.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct MeanFile {
+    /// The inputs in words, such as `the twelve`.
+    pub(super) over: String,
+    pub(super) inputs: Vec<Spanned<String>>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -179,6 +198,8 @@ pub(super) enum Fold {
     /// The arithmetic mean. The geometric mean is printed beside it.
     #[default]
     Mean,
+    /// The geometric mean.
+    Geomean,
     /// The smallest value.
     Min,
     /// The largest value.

@@ -23,8 +23,8 @@ pub use plan::{Plan, Request};
 
 use std::collections::BTreeMap;
 
-use sim::config::System;
-use workloads::{NamedInput, Workload};
+use sim::config::{Invalidation, System};
+use workloads::{NamedInput, Settings, Workload};
 
 use crate::results::Shape;
 use crate::scenario::Scenario;
@@ -72,6 +72,8 @@ enum Source {
     Graph(String),
     /// An input that the workload itself provides.
     Named(&'static NamedInput),
+    /// The input that the workload generates with these settings. The text names them.
+    Generated(Settings, String),
 }
 
 #[derive(Clone, Debug)]
@@ -81,6 +83,14 @@ struct Variant {
     changes: Vec<String>,
     settings: BTreeMap<String, String>,
     policy: Option<String>,
+}
+
+impl Variant {
+    /// Whether the machine ignores acquires, so that a wrong answer is expected. The measurements of
+    /// such a run count all the same.
+    fn is_unsound(&self) -> bool {
+        self.system.l1.invalidation == Invalidation::None
+    }
 }
 
 /// A figure: its runs, its chart and its measures.
@@ -98,6 +108,8 @@ struct FigurePlan {
     shown: Vec<String>,
     parts: Vec<(String, Expr)>,
     published: Option<String>,
+    /// Means over some of the inputs: the name and the inputs of each.
+    means: Vec<(String, Vec<String>)>,
     measures: Vec<Measure>,
     litmus: Vec<litmus::Litmus>,
 }

@@ -39,6 +39,7 @@ pub struct Plan {
     pub(super) scale: Scale,
     pub(super) seeds: Vec<u64>,
     pub(super) overrides: Vec<(String, String)>,
+    /// The inputs of workloads that do not generate their own, by name.
     pub(super) graphs: BTreeMap<String, InputRequest>,
     /// Whether all figures are requested.
     pub(super) all_figures: bool,
@@ -60,10 +61,14 @@ impl Paper {
     ) -> Result<Settings, Error> {
         let mut settings = input.workload.defaults();
         let impossible = |error: workloads::BadSetting| Error::Impossible(error.to_string());
-        if let Source::Named(named) = &input.source {
-            for (name, value) in named.settings {
-                settings.set(name, value).map_err(impossible)?;
+        match &input.source {
+            Source::Graph(_) => {}
+            Source::Named(named) => {
+                for (name, value) in named.settings {
+                    settings.set(name, value).map_err(impossible)?;
+                }
             }
+            Source::Generated(own, _) => settings = own.clone(),
         }
         let given = self.settings.iter().chain(&variant.settings);
         for (name, value) in given.chain(overrides.iter().map(|(name, value)| (name, value))) {
@@ -161,7 +166,7 @@ impl Plan {
         seed: u64,
     ) -> Result<Task, Error> {
         let settings = self.paper.settings(scenario, input, variant, &self.overrides)?;
-        let graph = self.graphs[&input.name].clone();
+        let graph = self.graphs.get(&input.name).cloned();
         let experiment = Experiment {
             system: variant.system.clone(),
             machine: Changes::default(),
@@ -169,7 +174,7 @@ impl Plan {
             workload: input.workload,
             input: None,
             numbers: None,
-            named: graph.named,
+            named: graph.as_ref().and_then(|graph| graph.named),
             size: None,
             settings,
             seed,
@@ -177,7 +182,7 @@ impl Plan {
             patience_cycles: None,
             scopes: Vec::new(),
         };
-        Ok(Task::new(experiment, Some(graph)))
+        Ok(Task::new(experiment, graph))
     }
 }
 
@@ -198,6 +203,7 @@ fn graphs(
     for input in &paper.inputs {
         let graph = match &input.source {
             Source::Graph(graph) => graph,
+            Source::Generated(..) => continue,
             Source::Named(named) => {
                 graphs.insert(input.name.clone(), InputRequest::of_workload(named));
                 continue;

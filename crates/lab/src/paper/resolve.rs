@@ -1,15 +1,18 @@
 //! Resolves experiment files to a [`Paper`]: looks up every name and reports
 //! each fault with its place.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use toml::Spanned;
-use workloads::Workload;
-use workloads::graph::programs::{self, program_of};
+use workloads::graph::programs::program_of;
+use workloads::{Size, Workload};
 
 use super::claims::{Claims, Kind};
 use super::expr::{At, Comparison, Definitions, Expr, ExprError};
-use super::files::{ChartFile, FigureFile, Files, LitmusFile, MeasureFile, PaperFile, VariantFile};
+use super::files::{
+    ChartFile, FigureFile, Files, InputFile, LitmusFile, MeasureFile, PaperFile, VariantFile,
+};
 use super::litmus::{Litmus, TESTS};
 use super::{BASE, FigurePlan, Input, Measure, Metric, NamedScenario, Paper, Source as From, Variant};
 use crate::error::Error;
@@ -75,8 +78,9 @@ impl Paper {
         for (scenario, written) in self.scenarios.iter().zip(&file.scenarios) {
             for input in &self.inputs {
                 for variant in &self.variants {
+                    let span = written.policy.as_ref().unwrap_or(&written.protocol).span();
                     self.settings(scenario, input, variant, &[])
-                        .map_err(|error| source.error(written.policy.span(), error.to_string()))?;
+                        .map_err(|error| source.error(span, error.to_string()))?;
                 }
             }
         }
@@ -102,39 +106,68 @@ fn misfit(source: &Source, text: &Spanned<String>, wrong: &ExprError) -> Error {
 }
 
 fn scenario(source: &Source, file: &super::files::ScenarioFile) -> Result<NamedScenario, Error> {
-    let scenario = Scenario::new(file.protocol.get_ref(), Some(file.policy.get_ref()))
+    let policy = file.policy.as_ref().map(|policy| policy.get_ref().as_str());
+    let scenario = Scenario::new(file.protocol.get_ref(), policy)
         .map_err(|error| source.error(file.protocol.span(), error.to_string()))?;
     Ok(NamedScenario { name: file.name.get_ref().clone(), scenario, summary: file.summary.clone() })
 }
 
 fn inputs(source: &Source, file: &PaperFile) -> Result<Vec<Input>, Error> {
-    let input = |input: &super::files::InputFile| {
-        let named = workloads::all().iter().copied().filter(|known| !known.inputs().is_empty());
-        let known: Vec<&'static Workload> = programs::workloads().chain(named).collect();
+    let input = |input: &InputFile| {
+        let known: Vec<&'static Workload> = workloads::all().to_vec();
         let Some(workload) = known.iter().find(|known| known.name == input.workload.get_ref()) else {
             let names: Vec<_> = known.iter().map(|known| known.name).collect();
-            return Err(source.unknown("workload with inputs", &input.workload, &names));
+            return Err(source.unknown("workload", &input.workload, &names));
         };
-        let from = match (&input.graph, &input.input) {
-            (Some(graph), None) if program_of(workload).is_some() => {
+        let from = match (&input.graph, &input.input, &input.size) {
+            (None, None, Some(size)) => generated(source, workload, size, &input.settings)?,
+            _ if !input.settings.is_empty() => {
+                return Err(source.error(input.workload.span(), "`settings` of an input need the key `size`"));
+            }
+            (Some(graph), None, None) if program_of(workload).is_some() => {
                 workloads::graph::stand_in::find(graph.get_ref())
                     .map_err(|message| source.error(graph.span(), message))?;
                 From::Graph(graph.get_ref().clone())
             }
-            (None, Some(name)) if program_of(workload).is_none() => {
+            (None, Some(name), None) if !workload.inputs().is_empty() => {
                 let names: Vec<_> = workload.inputs().iter().map(|input| input.name).collect();
                 let found = workload.inputs().iter().find(|input| input.name == name.get_ref());
                 From::Named(found.ok_or_else(|| source.unknown("input", name, &names))?)
             }
             _ => {
-                let key = if program_of(workload).is_some() { "graph" } else { "input" };
-                let message = format!("expected the key `{key}` alone for an input of `{}`", workload.name);
+                let keys = match program_of(workload) {
+                    Some(_) => "one of the keys `graph` and `size`",
+                    None if workload.inputs().is_empty() => "the key `size` alone",
+                    None => "one of the keys `input` and `size`",
+                };
+                let message = format!("expected {keys} for an input of `{}`", workload.name);
                 return Err(source.error(input.workload.span(), message));
             }
         };
         Ok(Input { name: input.name.get_ref().clone(), workload, source: from })
     };
     file.inputs.iter().map(input).collect()
+}
+
+/// The input that a workload generates with a size, and with settings that override those of the
+/// size.
+fn generated(
+    source: &Source,
+    workload: &'static Workload,
+    size: &Spanned<String>,
+    given: &BTreeMap<String, Spanned<String>>,
+) -> Result<From, Error> {
+    let impossible = |span, error: workloads::BadSetting| source.error(span, error.to_string());
+    let Some(known) = Size::find(size.get_ref()) else {
+        return Err(source.unknown("size", size, &crate::catalog::size_names()));
+    };
+    let mut settings = workload.sized(known).map_err(|error| impossible(size.span(), error))?;
+    let mut text = format!("size {}", size.get_ref());
+    for (name, value) in given {
+        settings.set(name, value.get_ref()).map_err(|error| impossible(value.span(), error))?;
+        text += &format!(", {name}={}", value.get_ref());
+    }
+    Ok(From::Generated(settings, text))
 }
 
 fn variants(source: &Source, file: &PaperFile, systems: &Systems) -> Result<Vec<Variant>, Error> {
@@ -234,9 +267,15 @@ impl Resolver<'_> {
             unit: chart.unit.clone(),
             parts: Vec::new(),
             published: None,
+            means: Vec::new(),
             measures: Vec::new(),
             litmus: file.litmus.iter().map(|litmus| self.litmus(litmus)).collect::<Result<_, _>>()?,
         };
+        for mean in &chart.means {
+            let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
+            let inputs = self.names("input of this figure", Some(&mean.inputs), &all, &all)?;
+            plan.means.push((mean.over.clone(), inputs));
+        }
         for part in &chart.parts {
             let value = Expr::parse(part.value.get_ref(), self.definitions)
                 .map_err(|wrong| misfit(self.source, &part.value, &wrong))?;

@@ -36,7 +36,7 @@ fn head(page: &mut Page, results: &Results) {
     page.element("h1", &results.title);
     let seeds: Vec<String> = results.seeds.iter().map(u64::to_string).collect();
     let rows = results.rows.len();
-    let failed = results.rows.iter().filter(|row| !row.measured.answer_ok).count();
+    let failed = results.rows_without_answer().count();
     let mut lead = format!(
         "Reproduced from {} {}; inputs at scale {}, {} {}{}.",
         number::count(rows as u64),
@@ -251,7 +251,8 @@ fn results_note(figure: &Figure, seeds: usize) -> String {
         (Shape::Bars, seeds) => format!("Bars are means over {seeds} seeds; {INTERVALS}."),
         (_, seeds) => {
             format!(
-                "Bars are means over {seeds} seeds; the table of the numbers has the interval of each part."
+                "Bars are means over {seeds} seeds; the table of the numbers shows the 95% interval of each \
+                 segment of a bar."
             )
         }
     };

@@ -1,10 +1,10 @@
 //! Describes the scenarios, inputs and variants of a plan for the results.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::paper::{Input, NamedScenario, Plan, Variant};
+use crate::paper::{Input, NamedScenario, Plan, Source, Variant};
 use crate::results::{InputDescription, ScenarioDescription, VariantDescription};
 
 impl Plan {
@@ -22,18 +22,23 @@ impl Plan {
     pub(super) fn input_descriptions(&self) -> Vec<InputDescription> {
         let used: BTreeSet<&String> = self.runs.keys().map(|key| &key.input).collect();
         let shown = |input: &Input| {
-            let graph = &self.graphs[&input.name];
+            let graph = self.graphs.get(&input.name);
+            let source = match (&input.source, graph.and_then(|graph| graph.digest.as_ref())) {
+                (Source::Generated(..), _) => "generated",
+                (Source::Named(_), _) => "of the workload",
+                (Source::Graph(_), Some(_)) => "file",
+                (Source::Graph(_), None) => "stand-in",
+            };
+            let name = match &input.source {
+                Source::Generated(_, settings) => settings.clone(),
+                _ => graph.map(|graph| graph.name.clone()).unwrap_or_default(),
+            };
             InputDescription {
                 name: input.name.clone(),
                 workload: input.workload.name.to_owned(),
-                graph: graph.name.clone(),
-                stand_in: graph.named.is_none() && graph.digest.is_none(),
-                source: match (graph.named, &graph.digest) {
-                    (Some(_), _) => "of the workload",
-                    (None, Some(_)) => "file",
-                    (None, None) => "stand-in",
-                }
-                .to_owned(),
+                graph: name,
+                stand_in: source == "stand-in",
+                source: source.to_owned(),
             }
         };
         self.paper.inputs.iter().filter(|input| used.contains(&input.name)).map(shown).collect()
@@ -41,17 +46,29 @@ impl Plan {
 
     pub(super) fn variant_descriptions(&self) -> Vec<VariantDescription> {
         let used: BTreeSet<&String> = self.runs.keys().map(|key| &key.variant).collect();
-        let shown = |variant: &Variant| {
-            let mut parameters = Vec::new();
-            flatten("", &serde_json::to_value(&variant.system).unwrap_or(Value::Null), &mut parameters);
-            VariantDescription {
-                name: variant.name.clone(),
-                system: variant.system.name.clone(),
-                changes: variant.changes.clone(),
-                parameters,
-            }
+        let shown = |variant: &Variant| VariantDescription {
+            name: variant.name.clone(),
+            system: variant.system.name.clone(),
+            changes: variant.changes.clone(),
+            is_unsound: variant.is_unsound(),
+            parameters: variant.parameters(),
         };
         self.paper.variants.iter().filter(|variant| used.contains(&variant.name)).map(shown).collect()
+    }
+}
+
+impl Variant {
+    /// The parameters of the machine, with their paths in its description.
+    fn parameters(&self) -> Vec<(String, String)> {
+        let mut parameters = Vec::new();
+        flatten("", &serde_json::to_value(&self.system).unwrap_or(Value::Null), &mut parameters);
+        parameters
+    }
+
+    /// The parameters of the machine that are numbers.
+    pub(super) fn numbers(&self) -> BTreeMap<String, f64> {
+        let numbers = self.parameters().into_iter();
+        numbers.filter_map(|(name, text)| Some((name, text.parse().ok()?))).collect()
     }
 }
 

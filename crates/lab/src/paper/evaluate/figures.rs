@@ -7,6 +7,9 @@ use crate::paper::statistics::{geometric_mean, mean};
 use crate::paper::{FigurePlan, labels};
 use crate::results::{Bar, Figure, Group, Shape};
 
+/// Combines the values of several inputs into one.
+type Fold = fn(&[f64]) -> Option<f64>;
+
 impl Evaluation<'_> {
     pub(super) fn figure(&self, plan: &FigurePlan) -> Figure {
         let mut groups = Vec::new();
@@ -23,6 +26,13 @@ impl Evaluation<'_> {
                     self.publish_all(plan, variant, core::slice::from_ref(input), &mut group);
                     self.print_published(plan, input, &mut group);
                     groups.push(group);
+                }
+            }
+            for (over, inputs) in &plan.means {
+                let folds = [("mean", mean as Fold), ("geometric mean", geometric_mean as Fold)];
+                for (name, fold) in folds {
+                    let label = label(&format!("{name} of {over}"));
+                    groups.push(self.group(plan, label, variant, inputs, fold));
                 }
             }
             let by_variant = plan.groups == Groups::Variants;
@@ -48,14 +58,7 @@ impl Evaluation<'_> {
         }
     }
 
-    fn group(
-        &self,
-        plan: &FigurePlan,
-        label: String,
-        variant: &str,
-        inputs: &[String],
-        fold: fn(&[f64]) -> Option<f64>,
-    ) -> Group {
+    fn group(&self, plan: &FigurePlan, label: String, variant: &str, inputs: &[String], fold: Fold) -> Group {
         let bar = |scenario: &String| {
             let mut missing = None;
             let values = plan.parts.iter().map(|(_, expr)| {

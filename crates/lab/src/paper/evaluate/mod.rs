@@ -19,7 +19,7 @@ impl Plan {
     /// no row is missing in the results, with a note.
     #[must_use]
     pub fn evaluate(&self, rows: Vec<Row>) -> Results {
-        let data = Data::new(&rows);
+        let data = Data::new(self, &rows);
         let evaluation = Evaluation { plan: self, data };
         let drawn = self.paper.figures.iter().filter(|figure| !figure.parts.is_empty());
         let figures = drawn.map(|figure| evaluation.figure(figure)).collect();
@@ -59,11 +59,18 @@ struct Data<'a> {
     rows: BTreeMap<&'a RowKey, &'a Row>,
     /// The names of all counters that at least one row has.
     counted: BTreeSet<&'a str>,
+    /// The variants whose machine ignores acquires. Their runs count even if the answer is wrong.
+    unsound: BTreeSet<&'a str>,
+    /// For each variant, the numbers in the description of its machine.
+    parameters: BTreeMap<&'a str, BTreeMap<String, f64>>,
 }
 
 impl<'a> Data<'a> {
-    fn new(rows: &'a [Row]) -> Data<'a> {
+    fn new(plan: &'a Plan, rows: &'a [Row]) -> Data<'a> {
+        let variants = plan.paper.variants.iter();
         Data {
+            parameters: plan.paper.variants.iter().map(|v| (v.name.as_str(), v.numbers())).collect(),
+            unsound: variants.filter(|variant| variant.is_unsound()).map(|v| v.name.as_str()).collect(),
             rows: rows.iter().map(|row| (&row.key, row)).collect(),
             counted: rows.iter().flat_map(|row| row.measured.counters.keys().map(String::as_str)).collect(),
         }
@@ -75,8 +82,13 @@ impl<'a> Data<'a> {
         let missing = |what: String| Err(NoValue::Missing(what));
         let Some(row) = self.rows.get(key) else { return missing(format!("{} was not run", of())) };
         let measured = &row.measured;
-        if !measured.answer_ok {
+        let counts = measured.answer_ok || measured.has_ended() && self.unsound.contains(variant.as_str());
+        if !counts {
             return missing(format!("{} has no right answer", of()));
+        }
+        if let Some(parameter) = name.strip_prefix("machine.") {
+            let number = self.parameters.get(variant.as_str()).and_then(|all| all.get(parameter));
+            return number.copied().ok_or(NoValue::Missing(format!("no machine parameter `{parameter}`")));
         }
         if name == "cycles" {
             return Ok(measured.cycles as f64);

@@ -77,6 +77,7 @@ impl Evaluation<'_> {
         }
         let fold: fn(&[f64]) -> Option<f64> = match measure.fold {
             Fold::Mean | Fold::Each => mean,
+            Fold::Geomean => geometric_mean,
             Fold::Min => |values| values.iter().copied().reduce(f64::min),
             Fold::Max => |values| values.iter().copied().reduce(f64::max),
         };
