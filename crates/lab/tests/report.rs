@@ -88,6 +88,7 @@ fn results(name: &str) -> Results {
             name: owned(),
             system: owned(),
             changes: Vec::new(),
+            is_unsound: false,
             parameters: vec![(owned(), owned())],
         }],
         rows: vec![row("first", 2000), row(name, 1500)],
