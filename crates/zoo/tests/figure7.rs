@@ -1,0 +1,214 @@
+//! Figure 7 of the STC paper (TACO 2023), step by step: three stores, a releasing store, and a
+//! reader that spins.
+//!
+//! The paper prints the epochs Z, W, V, U, Z, X and Z. A manager that grants all epochs in turn does
+//! not grant Z between U and X. The manager of `stc-es` grants the printed sequence, because it
+//! skips epochs without a demand: the bands have the numbers Z < W < V < U < X, and a third compute
+//! unit writes in the band Z. So the test needs no manager of its own.
+//!
+//! The text of section 4.7 has three slips, which the figure and the test do not have:
+//!
+//! * It gives the epochs of U, V, W and X as "U, W, W, and X". The epoch of V is V.
+//! * It says that V and U leave the cache in Figures 7(c) and 7(d). Figure 7(c) is the epoch of W,
+//!   so V and U leave one step later, in 7(d) and 7(e).
+//! * It says that thread 1 executes the releasing store. Thread 0 executes it.
+
+use drive::{At, Machine, Nodes, StationInput};
+use proto::{
+    Agent, ByteMask, Homes, LineAddr, LineData, LineView, MemoryOp, Node as _, Op, Order, PlanKey, Protocol,
+    Request, Scope, Settings, Setup, Slot, TimerClass, Topology, Width, WritePolicy,
+};
+use std::collections::{BTreeMap, VecDeque};
+use zoo::stc::{StcEs, StcEsRepaired};
+
+/// The lines of the words, in the order of their bands.
+const Z: LineAddr = LineAddr(0);
+const W: LineAddr = LineAddr(1);
+const V: LineAddr = LineAddr(2);
+const U: LineAddr = LineAddr(3);
+const X: LineAddr = LineAddr(4);
+
+/// The compute unit of the writer (thread 0), of the reader (thread 1), and of a third thread that
+/// writes in the band Z.
+const WRITER: u16 = 0;
+const READER: u16 = 1;
+const THIRD: u16 = 2;
+
+/// A machine with three compute units and eight epochs. A band is a line.
+struct Bench<P: Protocol> {
+    machine: Machine<P>,
+    sent: VecDeque<(At, At, P::Msg)>,
+    memory: VecDeque<(At, MemoryOp)>,
+    manager: Option<At>,
+    answers: BTreeMap<Slot, Option<LineData>>,
+    asked: u32,
+}
+
+impl<P: Protocol> Bench<P> {
+    fn new() -> Self {
+        let bounded = Topology::bounded(WritePolicy::Through, WritePolicy::Combining);
+        let topology = Topology { cus: 3, ..bounded }
+            .with_array("l1", |l1| (l1.ways, l1.store_buffer_entries, l1.miss_registers) = (8, 8, 8))
+            .with_array("l2", |l2| l2.ways = 8);
+        let settings = Settings::explored::<P>().with("epoch_bits", 3).with("blocked_stores", 8);
+        let setup = Setup::with(&topology, &settings, Homes::new(&topology, 1)).unwrap();
+        let mut bench = Bench {
+            machine: Machine::new(Nodes::with(&topology, setup, None)),
+            sent: VecDeque::new(),
+            memory: VecDeque::new(),
+            manager: None,
+            answers: BTreeMap::new(),
+            asked: 0,
+        };
+        for at in 0..bench.machine.nodes().ids().len() as At {
+            bench.step(at, &StationInput::Start);
+        }
+        bench
+    }
+
+    fn step(&mut self, at: At, input: &StationInput<&Request, &P::Msg, &proto::MemoryReply>) {
+        let record = self.machine.record(at, input).unwrap();
+        assert!(record.needs.is_empty(), "there is a way for every line");
+        self.sent.extend(record.sends.into_iter().map(|(to, msg)| (at, to, msg)));
+        self.memory.extend(record.memory.into_iter().map(|op| (at, op)));
+        if record.timers.contains(&TimerClass::Epoch) {
+            self.manager = Some(at);
+        }
+        self.answers.extend(record.replies);
+    }
+
+    /// Delivers all messages and replies, in the order in which they were sent.
+    fn rest(&mut self) {
+        loop {
+            if let Some((from, to, msg)) = self.sent.pop_front() {
+                self.step(to, &StationInput::Message { from, msg: &msg });
+            } else if let Some((at, op)) = self.memory.pop_front() {
+                let reply = self.machine.serve(&op);
+                self.step(at, &StationInput::Memory { reply: &reply });
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn l1(&self, cu: u16) -> At {
+        self.machine.nodes().entry(Agent::Cu(cu), PlanKey::PLAIN_LOAD).unwrap()
+    }
+
+    /// Makes a request for the first word of a line.
+    fn ask(&mut self, cu: u16, line: LineAddr, op: Op, order: Order) -> Slot {
+        let mut data = LineData::default();
+        data.write(0, Width::W4, 1);
+        let request = Request {
+            op,
+            order,
+            scope: Scope::DEVICE,
+            issuer: proto::Issuer::default(),
+            hints: proto::Hints::default(),
+            array: proto::ArrayId(0),
+            line,
+            mask: ByteMask::range(0, 4),
+            data,
+        };
+        self.asked += 1;
+        let slot = Slot(self.asked);
+        self.step(self.l1(cu), &StationInput::Request { slot, request: &request });
+        self.rest();
+        slot
+    }
+
+    fn store(&mut self, cu: u16, line: LineAddr, order: Order) -> Slot {
+        self.ask(cu, line, Op::Store, order)
+    }
+
+    /// The value that a load returns.
+    fn load(&mut self, line: LineAddr, order: Order) -> u64 {
+        let slot = self.ask(READER, line, Op::Load, order);
+        let answer = self.answers.remove(&slot).expect("a load is answered at once");
+        answer.expect("the answer has bytes").read(0, Width::W4)
+    }
+
+    /// Wakes the manager, which changes the epoch.
+    fn change(&mut self) {
+        let manager = self.manager.take().expect("the manager has its timer");
+        self.step(manager, &StationInput::Timer(TimerClass::Epoch));
+        self.rest();
+    }
+
+    /// The names of the lines in the reader's cache, with the values of their words.
+    fn cached(&self) -> String {
+        let mut lines: Vec<LineView> = Vec::new();
+        self.machine.station(self.l1(READER)).node.lines(&mut lines);
+        lines.sort_by_key(|view| core::cmp::Reverse(view.line.0));
+        let one = |view: &LineView| format!("{}={}", name(view.line), view.data.read(0, Width::W4));
+        let of_reader = [U, V, W, X].map(|line| lines.iter().find(|view| view.line == line).map(one));
+        of_reader.into_iter().flatten().collect::<Vec<_>>().join(" ")
+    }
+
+    /// The names of the lines of these stores that are not complete.
+    fn blocked(&self, stores: &[(LineAddr, Slot)]) -> String {
+        let open = stores.iter().filter(|(_, slot)| !self.answers.contains_key(slot));
+        open.map(|(line, _)| name(*line)).collect::<Vec<_>>().join(" ")
+    }
+}
+
+fn name(line: LineAddr) -> &'static str {
+    ["Z", "W", "V", "U", "X"][line.0 as usize]
+}
+
+/// The step of the figure, the stores in the blocked-store queue of thread 0, the cache of thread 1,
+/// and the value of X that thread 1 reads.
+type Step = (&'static str, String, String, u64);
+
+fn trace<P: Protocol>() -> (Vec<Step>, [u64; 3]) {
+    let mut bench = Bench::<P>::new();
+    let mut stores: Vec<(LineAddr, Slot)> = Vec::new();
+    let mut trace = Vec::new();
+    let mut others = Vec::new();
+    // Lines 1 to 3 of thread 0, and of thread 1 the loads that install the old values.
+    stores.extend([U, V, W].map(|line| (line, bench.store(WRITER, line, Order::Plain))));
+    let old = [U, V, W].map(|line| bench.load(line, Order::Plain));
+    assert_eq!(old, [0, 0, 0]);
+    for (step, epoch) in [("b", Z), ("c", W), ("d", V), ("e", U), ("f", Z), ("g", X), ("h", Z)] {
+        if step != "b" {
+            bench.change();
+        }
+        // The manager has granted the printed epoch: a write in its band is complete at once.
+        let probe = bench.store(THIRD, LineAddr(epoch.0 + 8), Order::Plain);
+        assert!(bench.answers.contains_key(&probe), "step {step}: the epoch is {}", name(epoch));
+        // The core holds the releasing store back until the stores before it are complete. In the
+        // figure, the manager has chosen epoch Z before.
+        if step == "f" {
+            assert_eq!(bench.blocked(&stores), "");
+            stores.push((X, bench.store(WRITER, X, Order::Release)));
+        }
+        // The third thread demands Z before the steps in which the figure has this epoch.
+        if ["e", "g"].contains(&step) {
+            others.push(bench.store(THIRD, Z, Order::Plain));
+        }
+        // Thread 1 spins.
+        let seen = bench.load(X, Order::Acquire);
+        trace.push((step, bench.blocked(&stores), bench.cached(), seen));
+    }
+    assert!(others.iter().all(|slot| bench.answers.contains_key(slot)));
+    let new = [U, V, W].map(|line| bench.load(line, Order::Plain));
+    (trace, new)
+}
+
+#[test]
+fn the_trace_is_that_of_the_figure() {
+    let step = |step, blocked: &str, cached: &str, seen| (step, blocked.to_owned(), cached.to_owned(), seen);
+    let figure = vec![
+        step("b", "U V W", "U=0 V=0 W=0 X=0", 0),
+        step("c", "U V", "U=0 V=0 X=0", 0),
+        step("d", "U", "U=0 X=0", 0),
+        step("e", "", "X=0", 0),
+        step("f", "X", "X=0", 0),
+        step("g", "", "", 1),
+        step("h", "", "X=1", 1),
+    ];
+    for (trace, new) in [trace::<StcEs>(), trace::<StcEsRepaired>()] {
+        assert_eq!(trace, figure);
+        assert_eq!(new, [1, 1, 1]);
+    }
+}
