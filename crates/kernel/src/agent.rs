@@ -148,7 +148,7 @@ struct PendingOp {
 }
 
 impl PendingOp {
-    /// Returns the value of `take` once the operation is complete. `take` is called at most once.
+    /// Returns the value of `take` once the issuer may continue. `take` is called at most once.
     /// If the operation accesses nothing, returns `nothing` at once.
     #[inline]
     fn poll<R>(&mut self, nothing: R, take: impl FnOnce(&mut Posted) -> R) -> Poll<R> {
@@ -157,9 +157,9 @@ impl PendingOp {
         }
         if self.id != OpId::REFUSED {
             let mut ops = self.shared.ops.borrow_mut();
-            if ops.is_done(self.id) {
+            if ops.is_ready(self.id) {
                 let value = take(ops.get_mut(self.id));
-                ops.release(self.id);
+                ops.abandon(self.id);
                 self.id = OpId::EMPTY;
                 return Poll::Ready(value);
             }

@@ -174,6 +174,8 @@ pub enum Addressing {
 enum Slot {
     Free,
     Outstanding,
+    /// The operation is outstanding, but its issuer may continue.
+    Accepted,
     /// The operation is complete, but its issuer has not seen this yet.
     Done,
     /// The operation is outstanding, but its issuer no longer waits for it.
@@ -394,9 +396,19 @@ impl Ops {
     pub fn complete(&mut self, id: OpId) {
         let op = self.get_mut(id);
         match op.slot {
-            Slot::Outstanding => op.slot = Slot::Done,
+            Slot::Outstanding | Slot::Accepted => op.slot = Slot::Done,
             Slot::Abandoned => self.release(id),
             Slot::Free | Slot::Done => panic!("operation {id:?} is completed twice"),
+        }
+    }
+
+    /// Lets the issuer of a store or update continue. The operation stays in flight until
+    /// [`Ops::complete`].
+    #[inline]
+    pub fn accept(&mut self, id: OpId) {
+        let op = self.get_mut(id);
+        if op.slot == Slot::Outstanding {
+            op.slot = Slot::Accepted;
         }
     }
 
@@ -439,9 +451,10 @@ impl Ops {
         }
     }
 
+    /// Whether the issuer of the operation may continue.
     #[inline]
-    pub(crate) fn is_done(&self, id: OpId) -> bool {
-        self.get(id).slot == Slot::Done
+    pub(crate) fn is_ready(&self, id: OpId) -> bool {
+        matches!(self.get(id).slot, Slot::Done | Slot::Accepted)
     }
 
     #[inline]
@@ -455,7 +468,7 @@ impl Ops {
     pub(crate) fn abandon(&mut self, id: OpId) {
         let op = self.get_mut(id);
         match op.slot {
-            Slot::Outstanding => op.slot = Slot::Abandoned,
+            Slot::Outstanding | Slot::Accepted => op.slot = Slot::Abandoned,
             Slot::Done => self.release(id),
             Slot::Free | Slot::Abandoned => {}
         }

@@ -66,6 +66,9 @@ pub(crate) struct Instr {
     /// Whether the bytes of a load come from a buffered store of the same wavefront. Such a load
     /// sends no request to a station (a controller of the protocol).
     pub(crate) is_forwarded: bool,
+    /// Whether the instruction is a store or update with which its wavefront has continued
+    /// (`cu.posted_stores`).
+    pub(crate) is_posted: bool,
     /// The operands of a buffered store whose issuer has continued. `None` for all other
     /// operations.
     pub(crate) kept: Option<Box<BufferedStore>>,
@@ -86,6 +89,7 @@ impl Instr {
             spent: Waits::default(),
             spent_now: Waits::default(),
             is_forwarded: false,
+            is_posted: false,
             kept: None,
         }
     }

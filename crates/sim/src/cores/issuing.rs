@@ -126,6 +126,20 @@ impl Cores<'_> {
         Issued::Buffered
     }
 
+    /// Lets a wavefront continue with a store or update that it has issued, unless too many of its
+    /// stores and updates are outstanding. Returns whether it continues.
+    pub(crate) fn post(&mut self, session: &Session, number: u32, instr: u32, id: OpId) -> bool {
+        let wave = &mut self.waves[number as usize];
+        if wave.posted >= self.system.cu.posted_stores || session.ops().get(id).reads() {
+            return false;
+        }
+        let Some(instr) = self.instrs.get_mut(instr) else { return false };
+        instr.is_posted = true;
+        wave.posted += 1;
+        session.ops().accept(id);
+        true
+    }
+
     fn add_to_wave(&mut self, wave: u32, instr: Instr) -> u32 {
         self.waves[wave as usize].outstanding += 1;
         self.instrs.insert(instr)

@@ -52,6 +52,9 @@ pub(crate) struct Wave {
     pub(crate) buffered: Vec<(IssueId, u32)>,
     /// The number of the wavefront's instructions that are not complete.
     pub(crate) outstanding: u32,
+    /// The number of these instructions that are stores or updates with which the wavefront has
+    /// continued.
+    pub(crate) posted: u32,
     pub(crate) last: Option<LastOp>,
 }
 
@@ -72,6 +75,7 @@ impl Wave {
             next_issue: 0,
             buffered: Vec::new(),
             outstanding: 0,
+            posted: 0,
             last: None,
         }
     }

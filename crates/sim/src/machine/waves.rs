@@ -66,6 +66,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 let parts = self.cores.take_parts();
                 self.queue_lines(now, self.cores.agent(number), instr, &parts);
                 self.cores.reuse_parts(parts);
+                if self.cores.post(&self.session, number, instr, id) {
+                    self.accepted(now, number, id);
+                }
             }
             Issued::Order { instr } => self.queue_order(now, self.cores.agent(number), instr),
             // A barrier with a release sends the release before the wavefront arrives at the
@@ -74,14 +77,16 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.queue_fence(now, instr, Order::Release, Phase::BarrierRelease);
             }
             Issued::Barrier { instr, .. } => self.cores.arrive_at_barrier(&mut self.engine, instr),
-            Issued::Buffered => self.accept_early(now, number, id),
+            // The operation is complete for its program although no request was sent yet.
+            Issued::Buffered => {
+                self.session.ops().complete(id);
+                self.accepted(now, number, id);
+            }
         }
     }
 
-    /// Completes a store for its program although no request was sent yet. The issue rule allows
-    /// this for stores in its buffer.
-    fn accept_early(&mut self, now: Cycle, number: u32, id: OpId) {
-        self.session.ops().complete(id);
+    /// Continues a wavefront if it waits for this store or update, which is accepted now.
+    fn accepted(&mut self, now: Cycle, number: u32, id: OpId) {
         let wave = self.cores.wave_mut(number);
         if wave.waits_for == Some(id) {
             wave.waits_for = None;
@@ -154,7 +159,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     fn complete_in_wave(&mut self, now: Cycle, number: u32, instr: &Instr) {
         let wave = self.cores.wave_mut(number);
-        if !matches!(wave.stage, Stage::Arithmetic(_)) {
+        wave.posted -= u32::from(instr.is_posted);
+        // A wavefront that has continued with this operation may wait for another one.
+        let waits_for_other = instr.is_posted && wave.stage == Stage::Idle && wave.waits_for.is_some();
+        if !matches!(wave.stage, Stage::Arithmetic(_)) && !waits_for_other {
             let times = &mut self.reports.times;
             times.held_up(now, number, instr.access_cause(), instr.issued_at, &instr.spent);
         }
