@@ -42,6 +42,8 @@ crate::symbols! {
         Acquire,
         /// The flush that a release makes, or its registration of the stored lines.
         Release,
+        /// The wait of a write for the epoch in which its line may be written.
+        Epoch,
     }
 }
 

@@ -77,6 +77,30 @@ fn a_single_wavefront_waits_only_for_its_own_operations() {
 }
 
 #[test]
+fn a_write_that_waits_for_its_epoch_counts_as_epoch() {
+    let program = || {
+        kernel(1, |w, words| async move {
+            for step in 0..10u64 {
+                w.store(words, step * 64, 1);
+                w.fence(release(Level::Device)).await;
+            }
+        })
+    };
+    let machine = system("stc-8cu");
+    let options = RunOptions::default();
+    let stc = sim::run::<zoo::stc::StcNvRepaired, ()>(&machine, program(), &options, &mut ()).unwrap();
+    let vi = run(&machine, program(), &options).unwrap();
+    assert_eq!(vi.attribution.of(Cause::Epoch), 0);
+    // All words are in one band of 16, so each write waits for most of a round of 16 epochs.
+    let round = 16 * 100;
+    let waited = stc.attribution.of(Cause::Epoch);
+    assert!((9 * round / 2..10 * round * 3 / 2).contains(&waited), "{waited}");
+    // The rest of the write is the access, as without epochs.
+    let access = |outcome: &Outcome| sum(outcome, &[Cause::Store, Cause::Release, Cause::QueueNoc]);
+    assert!(access(&stc) < 2 * access(&vi), "{} against {}", access(&stc), access(&vi));
+}
+
+#[test]
 fn the_wait_for_an_unfinished_wavefront_is_imbalance() {
     let program = kernel(2, |w, words| async move {
         for step in 0..(w.work_group() * 50) {

@@ -11,7 +11,7 @@
 //! * waiting for an operation: the causes are those of this operation.
 //!
 //! The wait for an operation is divided like the time of its slowest line. The parts are the wait
-//! for the L1's port, the acquire, the release, the queues on the path of the answer (in the
+//! for the L1's port, the acquire, the release, the epoch, the queues on the path of the answer (in the
 //! network, at the L2 and at memory), and the access, which gets the rest. If the operation was
 //! issued before the wavefront had to stop, the parts shrink in proportion, and the access gets the
 //! cycles lost in rounding. The times of all slots are summed by cause and divided by the number of
@@ -42,6 +42,8 @@ symbols! {
         Acquire,
         /// Releasing, at operations and at the end of kernels.
         Release,
+        /// Waiting for the epoch of a write.
+        Epoch,
         /// Waiting at a barrier for the other wavefronts.
         Barrier,
         /// Access to local memory.
@@ -77,6 +79,7 @@ impl Cause {
             Cause::Atomic => "atomic",
             Cause::Acquire => "acquire",
             Cause::Release => "release",
+            Cause::Epoch => "epoch",
             Cause::Barrier => "barrier",
             Cause::LocalMemory => "local-memory",
             Cause::QueueL1 => "queue-l1",
@@ -192,7 +195,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_mean_adds_up_whatever_the_slots_did(
-            parts in proptest::array::uniform16(0u64..1000),
+            parts in proptest::array::uniform17(0u64..1000),
             count in 1u64..300,
         ) {
             let total: u64 = parts.iter().sum();

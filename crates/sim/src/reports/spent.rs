@@ -1,7 +1,7 @@
-//! The waits of an operation by cause: the port, an acquire, a release, and queues.
+//! The waits of an operation by cause: the port, an acquire, a release, an epoch, and queues.
 //!
 //! The waits of an operation are those of its slowest line. The protocol reports each change of the
-//! activity (access, acquire or release) on which the request for a line spends its time. The
+//! activity (access, acquire, release or epoch) on which the request for a line spends its time. The
 //! messages that bring the answer carry the cycles that they waited in queues.
 
 use proto::{Op, Spending};
@@ -25,6 +25,8 @@ pub(crate) struct Waits {
     /// The part of `acquire` that was spent in queues. `release_queued` is the same for `release`.
     pub(crate) acquire_queued: u32,
     pub(crate) release_queued: u32,
+    /// Cycles of waiting for an epoch, without the time in queues.
+    pub(crate) epoch: u32,
 }
 
 impl Waits {
@@ -37,6 +39,7 @@ impl Waits {
         self.dram = self.dram.saturating_add(more.dram);
         self.acquire_queued = self.acquire_queued.saturating_add(more.acquire_queued);
         self.release_queued = self.release_queued.saturating_add(more.release_queued);
+        self.epoch = self.epoch.saturating_add(more.epoch);
     }
 }
 
@@ -96,6 +99,7 @@ impl Spent {
                 waits.release = waits.release.saturating_add(all);
                 waits.release_queued = waits.release_queued.saturating_add(all - left);
             }
+            Spending::Epoch => waits.epoch = waits.epoch.saturating_add(left),
         }
         waits
     }

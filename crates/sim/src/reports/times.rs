@@ -99,6 +99,7 @@ impl Times {
             (Cause::QueueL1, spent.port),
             (Cause::Acquire, spent.acquire.saturating_sub(spent.acquire_queued)),
             (Cause::Release, spent.release.saturating_sub(spent.release_queued)),
+            (Cause::Epoch, spent.epoch),
             (Cause::QueueNoc, spent.noc),
             (Cause::QueueL2, spent.bank),
             (Cause::QueueDram, spent.dram),

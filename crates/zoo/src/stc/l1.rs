@@ -90,7 +90,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition> {
         let line = ask.req.line;
-        if ask.req.order != Order::Plain {
+        if ask.req.order != Order::Plain || matches!(step, Step::Await | Step::Below) {
             cx.fx.spend(ask.slot, step.spends());
         }
         match step {
@@ -272,9 +272,8 @@ impl Step {
     /// The part of a request to which the time from this step on is attributed.
     fn spends(self) -> Spending {
         match self {
-            Step::Here | Step::Pass | Step::Await | Step::Below | Step::BelowSystem | Step::AnswerIt => {
-                Spending::Access
-            }
+            Step::Here | Step::Pass | Step::Below | Step::BelowSystem | Step::AnswerIt => Spending::Access,
+            Step::Await => Spending::Epoch,
             Step::FlushBanks => Spending::Release,
             Step::InvalidateBanks | Step::InvalidateL1s => Spending::Acquire,
         }
