@@ -63,7 +63,10 @@ fn a_figure_shows_its_own_claims_only() {
 fn a_paper_without_experiments_is_not_called_unknown() {
     let (code, _, err) = fencepost(&["reproduce", "dalmia"]);
     assert_eq!(code, 2);
-    assert!(err.contains("paper `dalmia` has claims, but no experiments") && err.contains("hlrc, hrf, stc"), "{err}");
+    assert!(
+        err.contains("paper `dalmia` has claims, but no experiments") && err.contains("hlrc, hrf, stc"),
+        "{err}"
+    );
     assert!(fencepost(&["reproduce", "nothing"]).2.contains("unknown paper `nothing`"));
     let twice = fencepost(&["reproduce", "hrf", "--figure", "litmus", "--figure", "litmus"]);
     assert!(twice.0 == 2 && twice.2.contains("figure `litmus` is named twice"), "{}", twice.2);

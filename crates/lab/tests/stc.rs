@@ -91,6 +91,29 @@ fn a_geometric_mean_is_over_its_inputs() {
 }
 
 #[test]
+fn a_spread_compares_means_over_the_inputs() {
+    // Epochs of 450 cycles slow down half of the inputs, and speed up the other half.
+    let slow = |input: &str| ["lulesh", "hpgmg", "snapc", "bc"].contains(&input);
+    let spread = |factor: u64| {
+        let results = with(&["sensitivity"], |key| match key.variant.as_str() {
+            "epochs of 450" if slow(&key.input) => 1_000 + 4 * factor,
+            "epochs of 50" if !slow(&key.input) => 1_000 - factor,
+            "epochs of 450" => 1_000 - factor / 3 * 4,
+            _ => 1_000,
+        });
+        let claim = claim(&results, "stc.72.epoch-length");
+        (claim.measured.as_f64().unwrap(), claim.status)
+    };
+    // The four slow inputs and the twelve fast ones cancel out at 450 cycles. At 50 cycles, twelve
+    // of the sixteen inputs take less time.
+    let (measured, status) = spread(30);
+    let expected = 1.0 / (1.0 - 0.75 * 0.030) - 1.0;
+    assert!((measured - expected).abs() < 1e-9, "{measured}");
+    assert_eq!(status, Status::Reproduced);
+    assert_eq!(spread(60).1, Status::Contradicted);
+}
+
+#[test]
 fn a_wrong_answer_counts_only_on_a_machine_that_ignores_acquires() {
     let plan = plan(&["fig1"]);
     let rows = |ended: bool| -> Vec<Row> {
@@ -165,5 +188,30 @@ fn a_mistake_in_an_input_is_named_with_its_place() {
         let error = Paper::load("stc", Some(&changed(name, from, to)), &systems()).unwrap_err().to_string();
         assert!(error.contains(what), "{name}: {error}");
         assert!(error.contains(".toml:"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn a_spread_needs_two_values_and_no_other_key() {
+    for (name, text, what) in [
+        ("stc-spread-one", "spread = [\"cycles[baseline]\"]", "`spread` needs the kind"),
+        (
+            "stc-spread-value",
+            "value = \"1\"\nspread = [\"1\", \"cycles[baseline]\"]",
+            "without `value`, `holds` or `fold`",
+        ),
+        (
+            "stc-spread-name",
+            "spread = [\"1\", \"cycles[nowhere]\"]",
+            "unknown scenario of this figure `nowhere`",
+        ),
+    ] {
+        let folder = changed(name, "seeds = 3", "seeds = 2");
+        let figure = include_str!("../../../experiments/stc/fig1.toml");
+        let measure = format!("{figure}\n[[measure]]\nclaim = \"stc.72.queue\"\n{text}\n");
+        fs::write(folder.join("fig1.toml"), measure).unwrap();
+        let error = Paper::load("stc", Some(&folder), &systems()).unwrap_err().to_string();
+        assert!(error.contains(what), "{name}: {error}");
+        assert!(error.contains("fig1.toml:"), "{name}: {error}");
     }
 }

@@ -173,6 +173,12 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "an hour",
     ),
     ("fencepost reproduce hrf", "fencepost reproduce hrf --figure litmus", "minutes"),
+    ("fencepost reproduce stc", "fencepost reproduce stc --figure storage --seeds 1", "half an hour"),
+    (
+        "fencepost reproduce stc --figure fig8 --seeds 1",
+        "fencepost reproduce stc --figure storage --seeds 1",
+        "minutes",
+    ),
     ("fencepost reproduce hrf --figure fig10", "fencepost reproduce hrf --figure litmus", "a minute"),
     (
         "fencepost race --system hlrc-8cu --scenario steal-only --workload sssp --advise",

@@ -174,6 +174,8 @@ pub(super) struct MeasureFile {
     /// Two expressions that a claim says to rise together: an input with a larger value of one
     /// expression has a larger value of the other. `None` for other claims.
     pub(super) rises: Option<[Spanned<String>; 2]>,
+    /// Expressions that a claim says to have similar means. `None` for other claims.
+    pub(super) spread: Option<Vec<Spanned<String>>>,
     #[serde(default)]
     pub(super) fold: Fold,
     pub(super) inputs: Option<Vec<Spanned<String>>>,

@@ -130,4 +130,6 @@ enum Metric {
     Order(Vec<Comparison>),
     /// The rank correlation of two values over the inputs: whether they rise together.
     Rises(Expr, Expr),
+    /// The largest of the means of several values over the inputs, divided by the smallest, less one.
+    Spread(Vec<Expr>),
 }

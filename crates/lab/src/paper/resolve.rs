@@ -11,7 +11,7 @@ use workloads::{Size, Workload};
 use super::claims::{Claims, Kind};
 use super::expr::{At, Comparison, Definitions, Expr, ExprError};
 use super::files::{
-    ChartFile, FigureFile, Files, InputFile, LitmusFile, MeasureFile, PaperFile, VariantFile,
+    ChartFile, FigureFile, Files, Fold, InputFile, LitmusFile, MeasureFile, PaperFile, VariantFile,
 };
 use super::litmus::{Litmus, TESTS};
 use super::{BASE, FigurePlan, Input, Measure, Metric, NamedScenario, Paper, Source as From, Variant};
@@ -277,9 +277,7 @@ impl Resolver<'_> {
             plan.means.push((mean.over.clone(), inputs));
         }
         for part in &chart.parts {
-            let value = Expr::parse(part.value.get_ref(), self.definitions)
-                .map_err(|wrong| misfit(self.source, &part.value, &wrong))?;
-            self.check(&plan, &part.value, &value)?;
+            let value = self.expr(&plan, &part.value)?;
             plan.parts.push((part.label.clone(), value));
         }
         if let Some(table) = &chart.published {
@@ -331,18 +329,16 @@ impl Resolver<'_> {
         if let Some([rising, with]) = &file.rises {
             return self.rises(plan, file, claim.kind, rising, with);
         }
+        if let Some(values) = &file.spread {
+            return self.spread(plan, file, claim.kind, values);
+        }
         if claim.kind != Kind::Order && !claim.has_figure() {
             let message =
                 format!("claim `{id}` has no measured number, expected a table `[[litmus]]` for it");
             return Err(self.source.error(file.claim.span(), message));
         }
         let (text, what) = match (&file.value, &file.holds, claim.kind == Kind::Order) {
-            (Some(text), None, false) => {
-                let value = Expr::parse(text.get_ref(), self.definitions)
-                    .map_err(|wrong| misfit(self.source, text, &wrong))?;
-                self.check(plan, text, &value)?;
-                (text, Metric::Value(value))
-            }
+            (Some(text), None, false) => (text, Metric::Value(self.expr(plan, text)?)),
             (None, Some(text), true) => {
                 let order = Comparison::parse_all(text.get_ref(), self.definitions)
                     .map_err(|wrong| misfit(self.source, text, &wrong))?;
@@ -358,8 +354,7 @@ impl Resolver<'_> {
                 return Err(self.source.error(file.claim.span(), message));
             }
         };
-        let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
-        let inputs = self.names("input of this figure", file.inputs.as_ref(), &all, &all)?;
+        let inputs = self.inputs(plan, file)?;
         Ok(Measure { claim: id.clone(), text: text.get_ref().clone(), what, fold: file.fold, inputs })
     }
 
@@ -400,17 +395,47 @@ impl Resolver<'_> {
             let message = format!("claim `{id}`: `rises` needs the kind `order`, without `value` or `holds`");
             return Err(self.source.error(file.claim.span(), message));
         }
-        let value = |text: &Spanned<String>| {
-            let value = Expr::parse(text.get_ref(), self.definitions)
-                .map_err(|wrong| misfit(self.source, text, &wrong))?;
-            self.check(plan, text, &value)?;
-            Ok::<_, Error>(value)
-        };
-        let what = Metric::Rises(value(rising)?, value(with)?);
+        let what = Metric::Rises(self.expr(plan, rising)?, self.expr(plan, with)?);
         let text = format!("{} rises with {}", rising.get_ref(), with.get_ref());
-        let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
-        let inputs = self.names("input of this figure", file.inputs.as_ref(), &all, &all)?;
+        let inputs = self.inputs(plan, file)?;
         Ok(Measure { claim: id.clone(), text, what, fold: file.fold, inputs })
+    }
+
+    fn spread(
+        &self,
+        plan: &FigurePlan,
+        file: &MeasureFile,
+        kind: Kind,
+        values: &[Spanned<String>],
+    ) -> Result<Measure, Error> {
+        let id = file.claim.get_ref();
+        let is_alone = file.value.is_none() && file.holds.is_none() && file.fold == Fold::Mean;
+        if !matches!(kind, Kind::Number | Kind::AtMost) || !is_alone || values.len() < 2 {
+            let message = format!(
+                "claim `{id}`: `spread` needs the kind `number` or `at-most`, and two values or more, without \
+                 `value`, `holds` or `fold`"
+            );
+            return Err(self.source.error(file.claim.span(), message));
+        }
+        let what = values.iter().map(|text| self.expr(plan, text)).collect::<Result<_, _>>()?;
+        let texts: Vec<&str> = values.iter().map(|text| text.get_ref().as_str()).collect();
+        let text = format!("spread of the means of {}", texts.join(", "));
+        let inputs = self.inputs(plan, file)?;
+        Ok(Measure { claim: id.clone(), text, what: Metric::Spread(what), fold: file.fold, inputs })
+    }
+
+    /// The parsed expression, whose scenarios and variants are those of the figure.
+    fn expr(&self, plan: &FigurePlan, text: &Spanned<String>) -> Result<Expr, Error> {
+        let value = Expr::parse(text.get_ref(), self.definitions)
+            .map_err(|wrong| misfit(self.source, text, &wrong))?;
+        self.check(plan, text, &value)?;
+        Ok(value)
+    }
+
+    /// The inputs of a measure: all inputs of the figure if the measure names none.
+    fn inputs(&self, plan: &FigurePlan, file: &MeasureFile) -> Result<Vec<String>, Error> {
+        let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
+        self.names("input of this figure", file.inputs.as_ref(), &all, &all)
     }
 
     /// Checks that the figure runs every scenario and variant that an expression names.

@@ -9,7 +9,7 @@ use crate::paper::claims::{Claim, Kind};
 use crate::paper::expr::{Comparison, Expr, NoValue};
 use crate::paper::files::Fold;
 use crate::paper::litmus::Litmus;
-use crate::paper::statistics::{geometric_mean, mean, rank_correlation_of_means};
+use crate::paper::statistics::{geometric_mean, interval_of_amounts, mean, rank_correlation_of_means};
 use crate::paper::{FigurePlan, Measure, Metric, score};
 use crate::results::{Interval, Scored, Status};
 
@@ -51,6 +51,7 @@ impl Evaluation<'_> {
             Metric::Value(expr) => self.figure_claim(&mut scored, claim, figure, measure, expr),
             Metric::Order(order) => self.order_claim(&mut scored, figure, measure, order),
             Metric::Rises(rising, with) => self.rises_claim(&mut scored, figure, measure, [rising, with]),
+            Metric::Spread(values) => self.spread_claim(&mut scored, claim, figure, measure, values),
         };
         match outcome {
             Ok(status) if self.plan.scale == Scale::FULL => scored.status = status,
@@ -190,6 +191,31 @@ impl Evaluation<'_> {
         scored.measured = json!(found.mean);
         scored.interval = Some([found.low, found.high]).filter(|_| self.seeds().len() > 1);
         Ok(score::positive(found))
+    }
+
+    /// Scores the claim that several values are similar. For each seed, the score uses the means of
+    /// the values over the inputs: the largest mean, divided by the smallest, less one.
+    fn spread_claim(
+        &self,
+        scored: &mut Scored,
+        claim: &Claim,
+        figure: &FigurePlan,
+        measure: &Measure,
+        values: &[Expr],
+    ) -> Result<Status, NoValue> {
+        let means = |expr: &Expr| self.folded(expr, place(figure), &measure.inputs, mean);
+        let means = values.iter().map(means).collect::<Result<Vec<_>, _>>()?;
+        let spread = |seed: usize| {
+            let of_seed = || means.iter().map(|of_value| of_value[seed]);
+            let (low, high) = (of_seed().reduce(f64::min)?, of_seed().reduce(f64::max)?);
+            Some(high / low - 1.0).filter(|_| low > 0.0)
+        };
+        let spreads = (0..self.seeds().len()).map(spread).collect::<Option<Vec<f64>>>();
+        let spreads = spreads.ok_or(NoValue::Undefined)?;
+        let found = interval_of_amounts(&spreads).ok_or(NoValue::Undefined)?;
+        scored.measured = json!(found.mean);
+        scored.interval = Some([found.low, found.high]).filter(|_| spreads.len() > 1);
+        Ok(score::mean_figure(claim, found))
     }
 
     fn order_claim(
