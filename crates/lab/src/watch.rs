@@ -3,7 +3,7 @@
 use core::num::NonZeroU64;
 
 use kernel::Posted;
-use proto::LineAddr;
+use proto::{Condition, LineAddr};
 use sim::dram::DramUse;
 use sim::noc::LinkUse;
 use sim::probe::{Layout, MessageSeen, Probe, WaveAt};
@@ -50,6 +50,16 @@ impl<W: std::io::Write> Probe for Watch<W> {
         self.timeline.iter_mut().for_each(|timeline| timeline.serve(station, what, line, from, until));
     }
 
+    fn draws(&self) -> bool {
+        self.timeline.is_some()
+    }
+
+    fn conditions(&mut self, now: u64, station: u32, conditions: Vec<Condition>) {
+        if let Some(timeline) = &mut self.timeline {
+            timeline.conditions(now, station, conditions);
+        }
+    }
+
     fn message(&mut self, message: &MessageSeen) {
         self.timeline.iter_mut().for_each(|line| line.message(message));
     }
@@ -60,6 +70,10 @@ impl<W: std::io::Write> Probe for Watch<W> {
 
     fn dram(&mut self, access: &DramUse) {
         self.timeline.iter_mut().for_each(|line| line.dram(access));
+    }
+
+    fn end(&mut self, now: u64) {
+        self.timeline.iter_mut().for_each(|line| line.end(now));
     }
 
     fn sample_every(&self) -> Option<NonZeroU64> {

@@ -155,6 +155,9 @@ macro_rules! protocol_nodes {
             fn lines(&self, out: &mut Vec<$crate::LineView>) {
                 match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::lines(c, out) ),+ }
             }
+            fn conditions(&self, out: &mut Vec<$crate::Condition>) {
+                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::conditions(c, out) ),+ }
+            }
             fn is_quiet(&self) -> bool {
                 match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::is_quiet(c) ),+ }
             }

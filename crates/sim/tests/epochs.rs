@@ -7,7 +7,9 @@ mod toy;
 mod toys;
 
 use common::{system, vec_add, vec_add_answer};
+use proto::Condition;
 use sim::RunOptions;
+use sim::probe::{Layout, Probe};
 use toy::{forgetful::Forgetful, sound::Epochs};
 
 #[test]
@@ -29,4 +31,43 @@ fn a_store_that_waits_for_a_missing_epoch_is_reported_as_stuck() {
     let options = RunOptions { patience_cycles: 100_000, ..RunOptions::default() };
     let run = sim::run::<Forgetful, ()>(&system("hrf-8cu"), vec_add(256), &options, &mut ());
     assert!(run.is_err(), "the stores are never performed");
+}
+
+/// The conditions of the epoch management unit that a time line draws, each when it begins.
+#[derive(Default)]
+struct Seen {
+    manager: Option<u32>,
+    now: Vec<Condition>,
+    begun: Vec<(u64, String)>,
+}
+
+impl Probe for Seen {
+    fn begin(&mut self, layout: &Layout) {
+        self.manager = layout.stations.iter().position(|name| name == "EMU[0]").map(|at| at as u32);
+    }
+    fn draws(&self) -> bool {
+        true
+    }
+    fn conditions(&mut self, now: u64, station: u32, conditions: Vec<Condition>) {
+        if Some(station) != self.manager {
+            return assert_eq!(conditions, []);
+        }
+        let new = conditions.iter().filter(|condition| !self.now.contains(condition));
+        self.begun.extend(new.map(|condition| (now, format!("{}: {}", condition.track, condition.text))));
+        self.now = conditions;
+    }
+}
+
+#[test]
+fn a_time_line_shows_each_epoch_and_each_change() {
+    let mut seen = Seen::default();
+    let machine = system("stc-8cu");
+    let options = RunOptions::default();
+    sim::run::<zoo::stc::StcNvRepaired, _>(&machine, vec_add(256), &options, &mut seen).unwrap();
+    let [first, prepare, change, second] = seen.begun.first_chunk().expect("an epoch takes 100 cycles");
+    assert_eq!(*first, (0, "epochs: epoch 0; bands of 64 lines".to_owned()));
+    assert_eq!(*prepare, (100, "change: writes are completed".to_owned()));
+    assert_eq!(change.1, "change: compute units change");
+    assert_eq!(second.1, "epochs: epoch 1; bands of 64 lines");
+    assert!(100 < change.0 && change.0 == second.0 && second.0 < 200, "{second:?}");
 }

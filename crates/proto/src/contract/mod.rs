@@ -108,6 +108,16 @@ pub struct LineView {
     pub data: LineData,
 }
 
+/// A condition of a controller that lasts until a later step, such as a granted epoch. Time lines
+/// draw it as an interval.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition {
+    /// The track of the time line. A controller has at most one condition of a track at a time.
+    pub track: &'static str,
+    /// The text of the interval.
+    pub text: String,
+}
+
 /// A controller of a protocol: a pure state machine that changes only in its steps.
 pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// The messages that the controller receives.
@@ -137,6 +147,10 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     }
     /// Appends a view of every line that the controller holds to `out`.
     fn lines(&self, out: &mut Vec<LineView>) {
+        let _ = out;
+    }
+    /// Appends the conditions of the controller that time lines draw to `out`.
+    fn conditions(&self, out: &mut Vec<Condition>) {
         let _ = out;
     }
     /// Whether the controller has no operation under way.
@@ -215,6 +229,8 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>);
     /// Appends a view of each line that the controller holds to `out`; see [`Controller::lines`].
     fn lines(&self, out: &mut Vec<LineView>);
+    /// Appends the conditions that time lines draw to `out`; see [`Controller::conditions`].
+    fn conditions(&self, out: &mut Vec<Condition>);
     /// Whether the controller has no operation under way; see [`Controller::is_quiet`].
     fn is_quiet(&self) -> bool;
     /// The first wrong count of the controller; see [`Controller::miscount`].

@@ -79,6 +79,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             self.stations.schedule_deadline(&mut self.engine, watch, station, ticks);
         }
         self.stations.done(out);
+        self.stations.draw(now, &mut self.reports, station);
     }
 
     fn answer_all(

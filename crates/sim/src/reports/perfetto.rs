@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use kernel::{Action, Posted, Space};
-use proto::LineAddr;
+use proto::{Condition, LineAddr};
 
 use crate::memory::dram::DramUse;
 use crate::network::noc::{LinkEnds, LinkUse};
@@ -42,6 +42,8 @@ enum Track {
         slot: u32,
     },
     Station(u32),
+    /// The conditions of a station that have the same track.
+    Conditions(u32, &'static str),
     Link(u32),
     Channel(u32),
     Counter(&'static str, &'static str),
@@ -71,6 +73,10 @@ pub struct Timeline<W: Write> {
     layout: Layout,
     tracks: BTreeMap<Track, TrackState>,
     names: BTreeMap<String, u64>,
+    /// The conditions that have not ended, by station and track, each with its first cycle.
+    conditions: BTreeMap<(u32, &'static str), (String, Cycle)>,
+    /// The cycle of the latest change of conditions.
+    latest: Cycle,
     intervals: Intervals,
     has_begun: bool,
     failed: Option<io::Error>,
@@ -91,6 +97,8 @@ impl<W: Write> Timeline<W> {
             layout: Layout::default(),
             tracks: BTreeMap::new(),
             names: BTreeMap::new(),
+            conditions: BTreeMap::new(),
+            latest: 0,
             intervals: Intervals::new(every),
             has_begun: false,
             failed: None,
@@ -103,6 +111,9 @@ impl<W: Write> Timeline<W> {
     /// # Errors
     /// The first error of the writer.
     pub fn finish(mut self) -> io::Result<W> {
+        for ((station, track), (text, from)) in core::mem::take(&mut self.conditions) {
+            self.slice(Track::Conditions(station, track), &text, from, self.latest, &[]);
+        }
         match self.failed {
             Some(error) => Err(error),
             None => self.out.flush().map(|()| self.out),
@@ -148,6 +159,10 @@ impl<W: Write> Timeline<W> {
             Track::Group(name) => (name.to_owned(), None),
             Track::Kernels => ("Kernels".to_owned(), None),
             Track::Wave { cu, slot } => (format!("CU[{cu}] slot {slot}"), Some("Wavefronts")),
+            Track::Conditions(station, track) => {
+                let (name, group) = self.name_of(Track::Station(station));
+                (format!("{name} {track}"), group)
+            }
             Track::Station(number) => {
                 let name = self.layout.stations.get(number as usize).cloned().unwrap_or_default();
                 let group = match name.split('[').next() {
@@ -205,6 +220,15 @@ impl<W: Write> Timeline<W> {
             track_event: Some(TrackEvent { kind: SLICE_END, track_uuid: open.uuid, ..TrackEvent::default() }),
             ..Packet::default()
         });
+    }
+
+    /// Writes the condition that ends on a track, and begins the next one.
+    fn condition(&mut self, now: Cycle, at: (u32, &'static str), next: Option<String>) {
+        self.latest = now;
+        if let Some((text, from)) = self.conditions.remove(&at) {
+            self.slice(Track::Conditions(at.0, at.1), &text, from, now, &[]);
+        }
+        self.conditions.extend(next.map(|text| (at, (text, now))));
     }
 
     /// Writes a value of a track that shows a counter.
@@ -288,6 +312,27 @@ impl<W: Write> Probe for Timeline<W> {
             Some(line) => self.slice(Track::Station(station), what, from, until, &[("line", line.0)]),
             None => self.slice(Track::Station(station), what, from, until, &[]),
         }
+    }
+
+    fn draws(&self) -> bool {
+        true
+    }
+
+    fn conditions(&mut self, now: Cycle, station: u32, conditions: Vec<Condition>) {
+        let open = self.conditions.range((station, "")..(station + 1, "")).map(|(&(_, track), _)| track);
+        let ended = open.filter(|track| conditions.iter().all(|condition| condition.track != *track));
+        for track in ended.collect::<Vec<_>>() {
+            self.condition(now, (station, track), None);
+        }
+        for Condition { track, text } in conditions {
+            if self.conditions.get(&(station, track)).is_none_or(|(open, _)| *open != text) {
+                self.condition(now, (station, track), Some(text));
+            }
+        }
+    }
+
+    fn end(&mut self, now: Cycle) {
+        self.latest = now;
     }
 
     fn link(&mut self, link: LinkUse) {
@@ -380,6 +425,51 @@ mod tests {
         let waves = slices.values().find(|s| s.len() == 4).unwrap();
         assert_eq!(waves, &[(1, 10), (2, 14), (1, 14), (2, 20)]);
         assert!(slices.values().all(|s| s.chunks(2).all(|pair| pair[0].0 == 1 && pair[1].0 == 2)));
+    }
+
+    #[test]
+    fn a_condition_is_a_slice_from_its_first_to_its_last_cycle() {
+        let mut timeline = Timeline::new(Vec::new());
+        timeline.begin(&layout());
+        let conditions = |texts: &[(&'static str, &str)]| -> Vec<Condition> {
+            let one = |&(track, text): &(&'static str, &str)| Condition { track, text: text.to_owned() };
+            texts.iter().map(one).collect()
+        };
+        timeline.conditions(0, 1, conditions(&[("epochs", "epoch 0")]));
+        timeline.conditions(5, 1, conditions(&[("epochs", "epoch 0")]));
+        timeline.conditions(7, 1, conditions(&[("change", "writes"), ("epochs", "epoch 0")]));
+        timeline.conditions(8, 0, conditions(&[]));
+        timeline.conditions(9, 1, conditions(&[("epochs", "epoch 3")]));
+        timeline.end(20);
+        let trace: Trace = prost::Message::decode(timeline.finish().unwrap().as_slice()).unwrap();
+        let mut names = BTreeMap::new();
+        let mut tracks = BTreeMap::new();
+        let mut slices = Vec::new();
+        for packet in trace.packet {
+            let more = packet.interned_data.iter().flat_map(|data| &data.event_names);
+            names.extend(more.map(|name| (name.iid, name.name.clone())));
+            if let Some(track) = packet.track_descriptor {
+                tracks.insert(track.uuid, track.name);
+            }
+            if let Some(event) = packet.track_event {
+                match event.name_iid {
+                    Some(iid) => slices.push((
+                        tracks[&event.track_uuid].clone(),
+                        names[&iid].clone(),
+                        packet.timestamp.unwrap(),
+                        0,
+                    )),
+                    None => slices.last_mut().unwrap().3 = packet.timestamp.unwrap(),
+                }
+            }
+        }
+        let slice = |track: &str, name: &str, from, until| (track.to_owned(), name.to_owned(), from, until);
+        let expected = [
+            slice("L2[0] change", "writes", 7, 9),
+            slice("L2[0] epochs", "epoch 0", 0, 9),
+            slice("L2[0] epochs", "epoch 3", 9, 20),
+        ];
+        assert_eq!(slices, expected);
     }
 
     #[test]

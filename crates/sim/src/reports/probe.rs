@@ -7,7 +7,7 @@
 use core::num::NonZeroU64;
 
 use kernel::{ArrayInfo, Posted};
-use proto::{KernelId, LineAddr};
+use proto::{Condition, KernelId, LineAddr};
 
 use crate::memory::dram::DramUse;
 use crate::network::noc::{LinkEnds, LinkUse};
@@ -105,6 +105,15 @@ pub trait Probe {
     #[inline]
     fn serve(&mut self, station: u32, what: &'static str, line: Option<LineAddr>, from: Cycle, until: Cycle) {
     }
+    /// Whether the probe wants the conditions of stations.
+    #[inline]
+    fn draws(&self) -> bool {
+        false
+    }
+    /// A station has these conditions from cycle `now` on. The machine calls this function after
+    /// each step of a station if the probe [draws](Probe::draws) them.
+    #[inline]
+    fn conditions(&mut self, now: Cycle, station: u32, conditions: Vec<Condition>) {}
     /// A message enters the network.
     #[inline]
     fn message(&mut self, message: &MessageSeen) {}

@@ -8,9 +8,9 @@
 
 use drive::{At, Driver, Messages, Nodes, StationInput};
 use proto::{
-    Agent, ArrayUse, Beside, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, Load, MemoryOp,
-    MemoryReply, Message, Node, Per, PlanKey, Protocol, Rank, Request, SetIndex, Settings, Setup, Slot,
-    Spending, Station, TimerClass, Topology, Uses, Way, WritePolicy,
+    Agent, ArrayUse, Beside, Condition, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, Load,
+    MemoryOp, MemoryReply, Message, Node, Per, PlanKey, Protocol, Rank, Request, SetIndex, Settings, Setup,
+    Slot, Spending, Station, TimerClass, Topology, Uses, Way, WritePolicy,
 };
 
 use crate::options::RunOptions;
@@ -158,6 +158,8 @@ pub(crate) trait Fabric {
     fn deadline(&self, at: StationId) -> Option<u32>;
     /// Appends the lines that a station holds to `out`.
     fn lines(&self, at: StationId, out: &mut Vec<LineView>);
+    /// Appends the conditions of a station that time lines draw to `out`.
+    fn conditions(&self, at: StationId, out: &mut Vec<Condition>);
     /// The parked inputs of a station: those that wait until the station can handle them.
     fn parked(&self, at: StationId) -> Vec<Parked>;
     /// The number of times that each row of the protocol's tables was used.
@@ -505,6 +507,10 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn lines(&self, at: StationId, out: &mut Vec<LineView>) {
         self.stations[at as usize].node.lines(out);
+    }
+
+    fn conditions(&self, at: StationId, out: &mut Vec<Condition>) {
+        self.stations[at as usize].node.conditions(out);
     }
 
     fn parked(&self, at: StationId) -> Vec<Parked> {

@@ -4,8 +4,8 @@
 //! station first finishes its earlier work, and then takes its latency.
 
 use proto::{
-    Addr, Agent, Homes, LineAddr, LineData, LineView, Load, MemoryReply, PlanKey, Request, Slot, TimerClass,
-    Uses,
+    Addr, Agent, Condition, Homes, LineAddr, LineData, LineView, Load, MemoryReply, PlanKey, Request, Slot,
+    TimerClass, Uses,
 };
 
 use crate::config::System;
@@ -394,6 +394,16 @@ impl TimedStations {
         reports.probe.serve(station, what, line, from, until);
         let answers = leave + timing.path_cycles;
         LeaveTimes { sends: leave, values: answers, accepts: answers, queued, invalidation }
+    }
+
+    /// Shows the conditions of a station to a probe that draws them.
+    #[inline]
+    pub(crate) fn draw<Pr: Probe>(&self, now: Cycle, reports: &mut Reports<'_, Pr>, station: StationId) {
+        if reports.probe.draws() {
+            let mut conditions: Vec<Condition> = Vec::new();
+            self.fabric.conditions(station, &mut conditions);
+            reports.probe.conditions(now, station, conditions);
+        }
     }
 
     /// Copies the dirty bytes of all stations over bytes that were read from memory, as if every

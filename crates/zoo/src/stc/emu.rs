@@ -3,7 +3,7 @@
 use super::tables::{Command, EmuTable, Phase, Signal};
 use super::{Grant, Params, Rule, Stc, ToEmu, ToL1};
 use crate::parts::FIRST;
-use proto::{Controller, Cx, Disposition, Input, LineAddr, NodeId, Row, TimerClass};
+use proto::{Condition, Controller, Cx, Disposition, Input, LineAddr, NodeId, Row, TimerClass};
 
 /// The state of the epoch management unit.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -166,6 +166,18 @@ impl<P: Stc> Controller<P> for Emu {
             Input::Request(_) | Input::Memory(_) | Input::Evict(_) | Input::Timer(_) => {
                 Disposition::Impossible("the epoch management unit has no requests, lines or other timers")
             }
+        }
+    }
+
+    fn conditions(&self, out: &mut Vec<Condition>) {
+        let change = match self.phase {
+            Phase::Idle => None,
+            Phase::Preparing => Some("writes are completed"),
+            Phase::Changing => Some("compute units change"),
+        };
+        out.extend(change.map(|text| Condition { track: "change", text: text.to_owned() }));
+        if self.phase != Phase::Preparing {
+            out.push(Condition { track: "epochs", text: self.granted.to_string() });
         }
     }
 

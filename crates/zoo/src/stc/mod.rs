@@ -38,6 +38,7 @@ pub use tables::{Action, EmuTable, Event, L1Plans, L1Table, Phase, Signal, State
 
 use crate::parts::{self, BANK, DRF, FIRST, HOST, ToBank};
 use crate::vi::{BANK_EQUIVALENT, Bank, BankTable};
+use core::fmt;
 use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
@@ -85,6 +86,15 @@ impl Grant {
     /// The first line of the band of a line.
     fn first_line(&self, line: LineAddr) -> LineAddr {
         LineAddr(u64::from(self.band(line)) << self.shift)
+    }
+}
+
+impl fmt::Display for Grant {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let granted: Vec<String> =
+            (0..self.epochs).filter(|epoch| self.set >> epoch & 1 == 1).map(|e| e.to_string()).collect();
+        let word = if granted.len() == 1 { "epoch" } else { "epochs" };
+        write!(f, "{word} {}; bands of {} lines", granted.join(", "), 1_u64 << self.shift)
     }
 }
 
