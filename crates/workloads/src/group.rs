@@ -38,7 +38,7 @@ pub(crate) fn store_words<T: Word>(w: &Wave, to: Array<T>, first: u64, words: &[
 /// The column and the row of each lane's work-item in a work-group of two dimensions.
 #[derive(Clone, Copy)]
 pub(crate) struct InTile {
-    /// The column. Consecutive work-items have consecutive columns.
+    /// The column of each lane's work-item. Consecutive work-items have consecutive columns.
     pub(crate) x: Lanes<u32>,
     /// The row of each lane's work-item.
     pub(crate) y: Lanes<u32>,

@@ -1,9 +1,9 @@
-//! The end of a program: the host reads memory after the last kernel, and the next kernel reads the
-//! host's writes.
+//! The end of a program. The host reads memory after the last kernel of the program. Then the host
+//! writes, and a further kernel checks that it reads the host's writes.
 //!
-//! The end of a kernel makes the same requests as in the simulator. The effects of these requests
-//! run in one fixed order, because the program is over and each remaining line has one home. Work
-//! that a node still has to do after it has answered a request is done as late as possible.
+//! The requests at the end of the last kernel are those of the simulator. Their messages are
+//! delivered in one fixed order, because no thread of the program runs any more. A node may answer a
+//! request before it has done all the work for it. This work is done as late as possible.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

@@ -64,7 +64,7 @@ pub enum Move {
     },
     /// A tick passes for all nodes.
     Tick,
-    /// A tick passes for one node, on machines with clocks that may be apart.
+    /// A tick passes for one node. Such moves exist only on machines whose clocks may differ.
     TickAt {
         /// The node whose clock ticks.
         node: u8,

@@ -106,8 +106,8 @@ fn row_faults(
     add(Change::ForgetByte { row }, "which forgets a byte that it sends".to_owned());
 }
 
-/// Adds the faults of a row that stalls. With such a fault, the row handles its input like the row
-/// of another state. Rows that handle the input in the same way give one fault.
+/// Adds the faults of a row that stalls its input. With such a fault, the row handles the input as
+/// the row of another state does. States whose rows handle the input alike give one fault.
 fn stall_faults(view: &TableView, index: usize, add: &mut impl FnMut(Change, String)) {
     let events = view.events.len();
     let mut seen = Vec::new();

@@ -208,9 +208,9 @@ pub(crate) fn is_synchronized(generated: &Generated, readings: &[Reading]) -> bo
     })
 }
 
-/// The number of groups of tests of one family. The groups are: the unchanged programs, the
-/// programs with each kind of neighbour thread, and the programs with each kind of fence, alone and
-/// with a neighbour thread.
+/// The number of groups of tests of one family: one of the unchanged programs, three with a
+/// neighbour (an additional thread; one group for each element of [`NEIGHBOURS`]), and four with
+/// fences (see [`with_fences`]).
 const GROUPS: usize = 8;
 
 /// The operations of a neighbour, a thread that is added to a program.

@@ -50,7 +50,7 @@ pub struct Exploration {
     pub depth: u32,
     /// The rows of the protocol's tables that fired.
     pub rows: BTreeSet<RowId>,
-    /// The plan keys of the requests that were made.
+    /// The plan keys of all requests that threads, kernels and the host made during the search.
     pub keys: Vec<PlanKey>,
     /// Whether a seeded fault has changed a step of a station.
     pub altered: bool,

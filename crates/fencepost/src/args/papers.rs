@@ -28,8 +28,8 @@ pub(crate) struct ReproduceArguments {
     /// A figure by its name, such as fig4; may be repeated [default: all]
     #[arg(long = "figure", value_name = "NAME")]
     pub(crate) figures: Vec<String>,
-    /// The scale of each stand-in (generated graph), such as 1/16; claims then have the status
-    /// indicative
+    /// The scale of each stand-in (generated graph), such as 1/16; on scaled stand-ins, all claims
+    /// have the status indicative
     #[arg(long, value_name = "FRACTION")]
     pub(crate) scale: Option<String>,
     /// The number of seeds of each run, 1 to 1000

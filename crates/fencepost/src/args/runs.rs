@@ -222,7 +222,7 @@ pub(crate) struct WhyArguments {
     /// A policy for both scenarios, in addition to the policies that A and B name
     #[arg(long, value_name = "NAME")]
     pub(crate) policy: Option<String>,
-    /// Drop the Nth message with the name MESSAGE, in both runs
+    /// Drop the Nth message with the name MESSAGE, in the run of A and in the run of B
     #[arg(long, value_name = "MESSAGE[:N]", value_parser = message)]
     pub(crate) drop: Option<(String, u64)>,
     /// Write the table and a waterfall plot as an HTML file

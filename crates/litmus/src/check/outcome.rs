@@ -36,7 +36,7 @@ pub(crate) struct Flagged {
     /// this execution.
     pub(crate) example: Execution,
     pub(crate) pairs: Vec<(usize, usize)>,
-    /// Whether a thread waits in the execution `example`.
+    /// Whether a thread waits for ever in the execution `example`.
     pub(crate) waits: bool,
 }
 

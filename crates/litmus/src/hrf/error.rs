@@ -8,7 +8,7 @@ use crate::program::{EvalError, Program, ThreadId};
 /// An instruction of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstrPlace {
-    /// The thread.
+    /// The thread whose code has the instruction.
     pub thread: ThreadId,
     /// The position of the instruction in the code of its thread.
     pub pc: u16,

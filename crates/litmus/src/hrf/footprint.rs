@@ -1,7 +1,8 @@
 //! Footprints: the resources that decide whether two operations commute.
 
 /// The footprint of one operation, or of all future operations of a thread. It has bit sets of
-/// locations, channels and barrier groups. Numbers from 64 on share bits with smaller numbers.
+/// locations, channels and barrier groups. A channel is a scope instance in which a release and an
+/// acquire can synchronize. Numbers from 64 on share bits with smaller numbers.
 /// Sharing can only make operations look dependent that commute.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Footprint {
@@ -11,9 +12,9 @@ pub(crate) struct Footprint {
     pub(crate) releases: u64,
     /// The channels that the operation reads as an acquire.
     pub(crate) acquires: u64,
-    /// The channels of `releases` in which the release pairs with acquires of all locations.
+    /// The channels of `releases` in which a release synchronizes with acquires of any location.
     pub(crate) releases_any: u64,
-    /// The channels of `acquires` in which the acquire pairs with releases of all locations.
+    /// The channels of `acquires` in which an acquire synchronizes with releases of any location.
     pub(crate) acquires_any: u64,
     /// The barrier groups at which the thread arrives.
     pub(crate) arrives: u64,

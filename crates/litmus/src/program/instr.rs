@@ -66,11 +66,11 @@ pub enum RmwOp {
     Mul,
     /// The quotient of the old value and the operand. Zero if the operand is zero.
     Div,
-    /// The bitwise and of the old value and the operand.
+    /// The bitwise AND of the old value and the operand.
     And,
-    /// The bitwise or of the old value and the operand.
+    /// The bitwise OR of the old value and the operand.
     Or,
-    /// The bitwise exclusive or of the old value and the operand.
+    /// The bitwise XOR of the old value and the operand.
     Xor,
     /// The smaller of the old value and the operand, both signed.
     Min,

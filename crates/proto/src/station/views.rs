@@ -44,12 +44,13 @@ impl<P: Protocol> Station<P> {
         })
     }
 
-    /// Checks the station after a step. Returns the first property that does not hold, as a
-    /// sentence, or `None` if all hold: the counts of the controller and the lists of parked inputs
-    /// are right, and the oldest input that waits for a way of a set would not get one now.
+    /// Checks the station after a step. Returns the first fault as a sentence, or `None`. There are
+    /// three possible faults:
     ///
-    /// The last property says that no wake of a way is lost. To check it, the function presents this
-    /// input once more to a copy of the station.
+    /// * a count of the controller is wrong;
+    /// * a list of parked inputs is wrong;
+    /// * an input waits for a way of a set although it could have one, so its wake was lost. To find
+    ///   this fault, the function presents the oldest input that waits to a copy of the station.
     #[must_use]
     pub fn check_after_step(&self, world: World<'_, P>) -> Option<String> {
         let fault = match self.node.miscount() {

@@ -106,9 +106,9 @@ pub struct DramUse {
 #[derive(Clone, Debug)]
 pub struct Dram {
     spec: DramSpec,
-    /// The number of channels of each chiplet. `sharers` is the number of chiplets that share these
-    /// channels.
+    /// The number of channels that one chiplet uses.
     channels_each: u64,
+    /// The number of neighbouring chiplets that use the same channels.
     sharers: u64,
     banks: Vec<Bank>,
     bus_free_at: Vec<Cycle>,

@@ -22,9 +22,9 @@ pub(super) struct CurrentAccess<'a> {
     is_late: bool,
     code: CodeId,
     scope: Instance,
-    /// Whether the scope of the access does not matter: it is a remote operation (it synchronizes
-    /// with narrower scopes elsewhere), or it accesses local memory, which has one scope. Such an
-    /// atomic races with no other atomic.
+    /// Whether an atomic access races with no other atomic access, whatever the two scopes are. This
+    /// is true of remote operations, which synchronize with narrower scopes elsewhere, and of
+    /// accesses to local memory, which has a single scope.
     is_any_scope: bool,
 }
 

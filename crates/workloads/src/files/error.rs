@@ -61,7 +61,7 @@ pub enum FileError {
     Refused {
         /// The position in the file.
         place: FilePosition,
-        /// The feature of the file that is refused.
+        /// The feature of the file that is not supported.
         what: String,
     },
     /// The file ends before its content is complete.

@@ -1,4 +1,5 @@
-//! The lines of a bank above memory or above another level, and the actions of its table.
+//! The lines of a bank, and the actions of the bank's table. Below the bank is memory or a further
+//! level of caches.
 
 use super::first::perform;
 use super::{AccessSite, Answer, HasBankMessages, HasL1Messages, ToBank, ToL1};

@@ -198,7 +198,7 @@ const SETTINGS: &[Setting] = &[
         least: 12,
         most: 32,
         default: 12,
-        about: "first and smallest position of the band in an address",
+        about: "first and smallest start bit: the lowest of the bits of an address that are its band",
     },
     Setting {
         name: "start_bit_max",
@@ -206,7 +206,7 @@ const SETTINGS: &[Setting] = &[
         least: 12,
         most: 32,
         default: 32,
-        about: "largest position of the band in an address",
+        about: "largest start bit",
     },
     Setting {
         name: "blocked_stores",
@@ -214,7 +214,7 @@ const SETTINGS: &[Setting] = &[
         least: 64,
         most: 65536,
         default: 256,
-        about: "stores that can wait for their epoch in a compute unit",
+        about: "maximum number of stores of a compute unit that wait for their epoch",
     },
 ];
 
@@ -461,6 +461,6 @@ pub mod lacking {
     stc! {
         /// The repaired protocol, but each epoch is granted once.
         a_return::AReturn, L1: true, Variant::NAIVE.repaired().without(Rule::EpochsReturn),
-        "stc-lacks-a-return", "stc-nv-repaired with epochs that do not return", REPAIRS
+        "stc-lacks-a-return", "stc-nv-repaired in which each epoch is granted only once", REPAIRS
     }
 }

@@ -68,7 +68,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     }
 
     /// Tests whether the undecided reads are free, which means that the model allows every
-    /// combination of their writes. If they are free, counts and reports the executions, and
+    /// combination of writes that they could read from. If they are free, counts and reports the executions, and
     /// returns true. Otherwise returns false.
     pub(super) fn count_free(&mut self, depth: usize) -> Result<bool, Halt> {
         if self.free.checks.is_none() {
@@ -169,8 +169,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         holds
     }
 
-    /// Whether the result of each check is the same for every combination, and, unless the check is
-    /// a flag, the check holds.
+    /// Whether each check has the same result for all combinations of writes to read from. A check
+    /// that is not a flag must also hold.
     fn hold_for_all(&mut self, checks: &[(usize, Vec<NodeId>)]) -> Result<bool, Halt> {
         for (number, plan) in checks {
             self.refresh_nodes(plan)?;
