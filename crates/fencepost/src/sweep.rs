@@ -64,7 +64,10 @@ pub(crate) fn sweep(
     // All results exist, so the jobs that remain are not needed.
     if !lab::cluster::finish(&folder, PAUSE) {
         let rest = "the jobs of an earlier `--on slurm` may still run, and Slurm does not answer here";
-        writeln!(err, "fencepost: {rest}; to cancel these jobs, run the same sweep with `--on slurm` on the cluster")?;
+        writeln!(
+            err,
+            "fencepost: {rest}; to cancel these jobs, run the same sweep with `--on slurm` on the cluster"
+        )?;
     }
     drop(store);
     if arguments.json {

@@ -57,7 +57,13 @@ pub(crate) static SNAPC: Workload = Workload {
         Setting::count("steps", 1, 1, 100, "time steps"),
         Setting::count("outers", 2, 1, 100, "maximum number of outer iterations of a time step"),
         Setting::count("inners", 2, 1, 100, "maximum number of inner iterations of an outer iteration"),
-        Setting::count("digits", 4, 1, 15, "iterations end at a relative change of 10^-N, where N is this number"),
+        Setting::count(
+            "digits",
+            4,
+            1,
+            15,
+            "iterations end at a relative change of 10^-N, where N is this number",
+        ),
     ],
     make: |settings, _| {
         let names = ["cells", "layers", "groups", "angles"];
