@@ -62,7 +62,8 @@ const BENCHMARKS: [Benchmark; 10] = [
     ),
     of(
         "launch",
-        "run --system hlrc-8cu --protocol vi --workload cache-reuse --set kernels=1000 --set n=64 --json",
+        "run --system hlrc-8cu --protocol vi --workload cache-reuse --set kernels=1000 --set n=64 \
+         --set work-groups=1 --json",
         Some(("/counters/kernels", "launches")),
     ),
     of(
