@@ -1,4 +1,4 @@
-//! The syntax tree of a model.
+//! The syntax tree of a memory model in the `.cat` language.
 
 use crate::parse::Place;
 
@@ -89,7 +89,8 @@ pub(crate) enum Arm {
     /// member, `before` is the set of the members before it, and `after` is the set of the members
     /// after it.
     Split([Option<Name>; 3], Expr),
-    /// The arm for all other values, `_ -> e`, or `x -> e`, which binds the value to the name `x`.
+    /// The last arm, `_ -> e` or `x -> e`. It matches every value that no earlier arm matches. `x`
+    /// is a name for the value.
     Any(Option<Name>, Expr),
 }
 
@@ -179,7 +180,7 @@ pub(crate) struct Check {
     pub(crate) place: Place,
     pub(crate) kind: CheckKind,
     pub(crate) negated: bool,
-    /// Whether the check is a flag: a flag reports but forbids nothing.
+    /// Whether the check is a flag. A flag reports executions but does not forbid them.
     pub(crate) flag: bool,
     /// Whether the program is undefined if the flag is raised.
     pub(crate) undefined: bool,
@@ -190,10 +191,10 @@ pub(crate) struct Check {
 /// A statement of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Statement {
-    /// A marker before the statements of a file. The number is the file's index in the list of the
-    /// model's files.
+    /// A marker before the statements of a file. The number is the index of this file in the list
+    /// of the model's files.
     InFile(usize),
-    /// `include "file"`, before the file's statements replace it.
+    /// A statement `include "file"`. The reader replaces it by the statements of the file.
     Include(Place, String),
     /// An included file that cannot be read, and the reason.
     Missing(Place, String),

@@ -16,7 +16,7 @@ pub(super) enum Base {
     Rel(Rows),
     /// A relation that the search enumerates.
     Chosen(Chosen),
-    /// An enumerated relation restricted to fixed pairs: its intersection with these rows.
+    /// The intersection of an enumerated relation with fixed pairs.
     Derived(Chosen, Rows),
     /// The union of reads-from, coherence and from-reads.
     Com,
@@ -68,14 +68,15 @@ pub(super) fn writes(on: &Skeleton<'_>) -> EventSet {
     on.set(Event::writes)
 }
 
-/// Whether a test in C has read-modify-writes.
+/// Whether the test is a C or OpenCL test with at least one read-modify-write.
 pub(super) fn has_c_rmws(on: &Skeleton<'_>) -> bool {
     matches!(on.program.dialect, Dialect::C11 | Dialect::OpenCl) && on.events.iter().any(|e| e.rmw)
 }
 
-/// The pairs of writes that violate a fixed order of writes to one word. It applies if the model
-/// orders only the writes in `ordered`. The fixed order puts the remaining writes of a word first,
-/// in the order of their event numbers.
+/// The pairs (a, b) of writes to one word that contradict a fixed coherence order. The fixed order
+/// serves models that order only the writes in `ordered`. It puts the other writes of each word
+/// first, by event number. The writes in `ordered` follow in an order that this function leaves
+/// open.
 pub(super) fn redundant_orders(on: &Skeleton<'_>, ordered: EventSet) -> Rows {
     let number = |event: &Event| on.events.iter().position(|other| core::ptr::eq(other, event));
     on.rows(|a, b| {
@@ -218,8 +219,8 @@ pub(super) fn same_location(on: &Skeleton<'_>) -> Rows {
     on.rows(|a, b| a.loc.is_some() && on.word(a) == on.word(b))
 }
 
-/// The pairs of events whose threads share a scope of this level. `None` if the test
-/// has no such level.
+/// The pairs of events whose threads are in the same scope instance of this level. `None` if the
+/// test has no such level.
 pub(super) fn same_scope(level: &str, on: &Skeleton<'_>) -> Option<Rows> {
     let around = |e: &Event| on.program.scopes.around(e.thread?, level);
     let rows = on.rows(|a, b| around(a).is_some() && around(a) == around(b));
@@ -227,7 +228,8 @@ pub(super) fn same_scope(level: &str, on: &Skeleton<'_>) -> Option<Rows> {
     threads.any(|t| on.program.scopes.around(t, level).is_some()).then_some(rows)
 }
 
-/// The events with this annotation in a LISA test. The name may begin with a capital.
+/// The events with this annotation in a LISA test. In `name` the first letter of the annotation may
+/// be a capital.
 fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     let lower = tag_of(name);
     let fits = |tag: &String| tag == name || *tag == lower || tag.eq_ignore_ascii_case(name);
@@ -338,7 +340,7 @@ fn meetings(on: &Skeleton<'_>) -> Rows {
     rows
 }
 
-/// Whether the scope of `a` holds the thread of `b`.
+/// Whether the scope of `a` contains the thread of `b`.
 fn reaches(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     match (a.scope, b.thread) {
         (Some(scope), Some(thread)) => on.program.scopes.get(scope).members.contains(thread),
@@ -354,8 +356,9 @@ fn narrower(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     }
 }
 
-/// Whether the scope instance of `b` contains that of `a` and is strictly larger. If both have the
-/// same threads, the one of the outer level is larger: a device is larger than a work-group.
+/// Whether the scope instance of `b` contains the scope instance of `a` and is strictly larger. If
+/// the two instances have the same threads, the one of the outer level is larger: a device is
+/// larger than a work-group.
 fn smaller(on: &Skeleton<'_>, a: &Event, b: &Event) -> bool {
     let (Some(inner), Some(outer)) = (a.scope, b.scope) else { return false };
     let size = |scope| {

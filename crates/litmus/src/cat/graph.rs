@@ -35,7 +35,7 @@ pub(crate) enum Chosen {
     With(u8),
 }
 
-/// The choices that a node depends on, one bit each.
+/// The kinds of choices that a value depends on, one bit for each kind.
 pub(crate) type Deps = u8;
 
 /// The bit in [`Deps`] for values that depend on reads-from.
@@ -54,8 +54,9 @@ pub(crate) const DEP_WHOLE: Deps = 16;
 pub(crate) enum Op {
     /// A constant relation or set, by number.
     Const(u32),
-    /// A relation that the search chooses: the pairs that may belong to it if the flag is true, and
-    /// those that must belong to it if the flag is false.
+    /// A relation that the search chooses. If the flag is true, the node has the high bound: the
+    /// pairs that may belong to the relation. If the flag is false, the node has the low bound: the
+    /// pairs that must belong to the relation.
     Chosen(Chosen, bool),
     /// The union `a | b`.
     Union(NodeId, NodeId),
@@ -94,7 +95,8 @@ pub(crate) struct Node {
     pub(crate) deps: Deps,
     /// The unsolved recursive definitions that the node depends on, as a bit set.
     pub(crate) vars: u64,
-    /// The position of the value of the node in the arena.
+    /// The index of the first row of the node's value in the arena, which is a list of the rows of
+    /// all nodes.
     pub(crate) at: u32,
 }
 
@@ -420,7 +422,8 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// Computes a node. Solves its recursive definition first if it has one.
+    /// Computes a node. If the node is a solution of a recursive definition, solves this definition
+    /// first.
     pub(crate) fn refresh(&mut self, id: NodeId) -> Result<(), Diverges> {
         match self.node(id).op {
             Op::Fix(group, index) => {
@@ -440,7 +443,7 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// Sets the value of the node of a choice.
+    /// Sets the value of a node that holds a choice of the search.
     pub(crate) fn set_value(&mut self, id: NodeId, rows: &[EventSet<W>]) {
         let at = self.node(id).at as usize;
         self.arena[at..at + rows.len()].copy_from_slice(rows);
@@ -468,8 +471,8 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// The nodes that must be computed again before `roots` are read, after a choice has changed.
-    /// Each node comes after its operands.
+    /// The nodes to compute again after a choice of the search has changed and before `roots` are
+    /// read. Each node comes after its operands.
     pub(crate) fn plan(&self, roots: &[NodeId]) -> Vec<NodeId> {
         let mut needed = vec![false; self.nodes.len()];
         let mut left: Vec<NodeId> = roots.to_vec();

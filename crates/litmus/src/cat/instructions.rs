@@ -100,8 +100,9 @@ impl Model {
         Ok(())
     }
 
-    /// The first declaration for the instruction kind `kind`, if the model declares the kind but
-    /// none of its declarations allows `tag`. `None` if the annotation is allowed.
+    /// The first declaration for the instruction kind `kind`, if the annotation `tag` is forbidden.
+    /// It is forbidden if the model declares the kind, but no declaration of this kind allows the
+    /// tag. `None` if the annotation is allowed.
     fn forbids(&self, kind: &str, tag: &str) -> Option<&Allowed> {
         let allows = |kind: &str, tag: &str| {
             let own = || self.instructions.iter().filter(move |of| of.kind == kind);

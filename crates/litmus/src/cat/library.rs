@@ -7,7 +7,7 @@ use super::Model;
 /// A memory model that comes with the tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shipped {
-    /// The name on the command line.
+    /// The name by which the command line selects the model.
     pub name: &'static str,
     /// A summary in one line.
     pub summary: &'static str,
@@ -116,7 +116,7 @@ pub fn shipped_names() -> &'static [Shipped] {
 /// The model with this name that comes with the tool. `None` if no such model exists.
 ///
 /// # Errors
-/// If the text of the model cannot be parsed. A test excludes this.
+/// If the text of the model cannot be parsed. A test checks that all these texts can be parsed.
 pub fn shipped(name: &str) -> Option<Result<Model, TextError>> {
     let of = SHIPPED.iter().find(|s| s.name == name)?;
     let model = Model::parse(of.name, &format!("{}.cat", of.name), of.text, &mut shipped_file);

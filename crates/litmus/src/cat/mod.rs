@@ -116,8 +116,8 @@ impl Model {
         })
     }
 
-    /// Whether an `enum` of the model declares the tag. Such a tag has a set, even if
-    /// the test has no such annotation.
+    /// Whether an `enum` of the model declares the tag. The set of the events with a declared tag
+    /// is defined even if no instruction of the test has this tag.
     pub(crate) fn declares(&self, tag: &str) -> bool {
         let fits = |own: &String| own.eq_ignore_ascii_case(tag);
         let here =
@@ -125,8 +125,8 @@ impl Model {
         self.statements.iter().any(here)
     }
 
-    /// Whether the model distinguishes remote operations: whether it uses the set of remote
-    /// operations.
+    /// Whether the model distinguishes remote operations: it does if its text uses the set of
+    /// remote operations.
     #[must_use]
     pub fn knows_remote(&self) -> bool {
         ["REM", "REMOTE"].iter().any(|set| self.names.contains(set))

@@ -28,22 +28,26 @@ pub(crate) enum Builtin {
     Linearisations,
     Cross,
     Union,
-    /// The pairs of events whose threads share a scope of a level.
+    /// `tag2scope('t)`: the pairs of events whose threads are in the same scope instance of level
+    /// `t`.
     TagScope,
-    /// The events with an annotation.
+    /// `tag2events('t)`: the events with the annotation `t`.
     TagEvents,
-    /// `generate_cos(r)`: the coherence orders that extend a relation.
+    /// `generate_cos(r)`: the coherence orders that extend the relation `r`.
     GenerateCos,
-    /// `generate_orders(s, r)`: the coherence orders of some writes that extend a
-    /// relation.
+    /// `generate_orders(s, r)`: the coherence orders of the writes in `s` that extend the relation
+    /// `r`.
     GenerateOrders,
-    /// `co_locs(r, sets)`: for each set, the orders that extend a relation.
+    /// `co_locs(r, sets)`: for each set, the total orders of its members that extend the relation
+    /// `r`.
     CoLocs,
-    /// The pairs of events in program order that have an event of a given set between them.
+    /// `fromto(s)`: the pairs of events in program order that have an event of the set `s` between
+    /// them.
     FromTo,
-    /// The pairs of events that have a fence with a given annotation between them.
+    /// `tag2fenced('t)`: the pairs of events in program order that have an event with the
+    /// annotation `t` between them.
     TagFenced,
-    /// The accesses of a location.
+    /// `loc2events('x)`: the accesses of the location `x`.
     LocEvents,
     /// An error that the model raises.
     Fail,
@@ -78,7 +82,8 @@ pub(crate) struct Closure {
     pub(crate) parameters: Vec<Pattern>,
     pub(crate) body: Expr,
     pub(crate) scope: Scope,
-    /// The functions that are defined together with this function. This function may call them.
+    /// All functions of the definition group (`let rec ... and ...`) that defines this function.
+    /// This function may call them. `None` if the definition is not recursive.
     pub(crate) together: Option<Rc<Vec<Binding>>>,
     /// The file that contains the definition.
     pub(crate) file: usize,

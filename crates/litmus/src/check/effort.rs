@@ -10,8 +10,8 @@ use crate::program::{Program, ThreadId};
 use super::search::{AllowedExecution, SearchOptions, Visitor, search};
 use super::{Gaps, Paths, fence_orders, for_each_skeleton};
 
-/// A visitor that counts executions. `one_by_one` selects whether the search reports each
-/// execution, or groups of them.
+/// A visitor that counts executions. If `one_by_one` is true, the search reports each execution.
+/// Otherwise the search reports groups of executions.
 struct Count {
     executions: u64,
     reported: u64,

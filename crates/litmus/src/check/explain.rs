@@ -35,8 +35,9 @@ pub struct Refusal {
     pub cycle: Vec<usize>,
 }
 
-/// Finds each check without which the test's condition could be met. For a `forall` condition,
-/// finds each check without which the condition could be violated.
+/// Finds each check that alone forbids some execution with the property of the test's condition:
+/// all other checks allow this execution. For a `forall` condition, the execution must lack the
+/// property instead.
 ///
 /// # Errors
 /// If the model does not fit the test.

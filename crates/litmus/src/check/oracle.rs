@@ -272,8 +272,8 @@ fn pruning_is_exact_on_read_modify_writes_and_barriers() {
     }
 }
 
-/// Tests models that require atomicity only of some read-modify-writes or only against some writes,
-/// and models with a partial coherence order.
+/// Tests models with a partial coherence order, and models that restrict the atomicity rule to some
+/// read-modify-writes or to some intervening writes.
 #[test]
 fn pruning_is_exact_on_atomicity_of_any_form() {
     let coherent = "acyclic po-loc | rf | co | fr as coherence";

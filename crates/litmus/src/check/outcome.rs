@@ -12,11 +12,11 @@ use crate::program::{LocId, Program, Term, Value};
 use super::execution::{Execution, pairs};
 use super::search::{AllowedExecution, Visitor};
 
-/// The maximum number of distinct final states. The next constant bounds the number of values in
-/// all final states together.
+/// The maximum number of distinct final states. The constant `VALUES_MAX` bounds the total number
+/// of values in these states.
 const STATES_MAX: usize = 200_000;
 const VALUES_MAX: usize = 2_000_000;
-/// The maximum number of final states that keep a witness.
+/// The maximum number of final states for which an example execution is kept.
 const EXAMPLES_MAX: usize = 256;
 
 /// A final state, with the number of executions that end in it.
@@ -36,14 +36,15 @@ pub(crate) struct Flagged {
     /// this execution.
     pub(crate) example: Execution,
     pub(crate) pairs: Vec<(usize, usize)>,
-    /// Whether a thread waits for ever in the execution `example`.
+    /// Whether some thread does not end in the execution `example`: at the end, this thread waits
+    /// at an `await` or a barrier, or repeats a loop without an effect.
     pub(crate) waits: bool,
 }
 
 /// The results for one program.
 pub(crate) struct Outcomes<'o> {
-    /// The terms of a final state: the terms that the test shows, then terms that only the filter
-    /// uses.
+    /// The registers and locations (terms) whose values form a final state. The first ones are the
+    /// terms that the test shows. The others are used only by the filter of the test.
     pub(crate) terms: Vec<Term>,
     pub(crate) shown: usize,
     pub(crate) states: BTreeMap<Vec<Value>, Outcome>,
@@ -51,9 +52,9 @@ pub(crate) struct Outcomes<'o> {
     pub(crate) flags: BTreeMap<usize, Flagged>,
     pub(crate) fault: Option<(&'static str, u32)>,
     pub(crate) divergent: bool,
-    /// Whether some final state has a thread that waits at a barrier for ever.
+    /// Whether some execution ends with a thread that waits at a barrier for ever.
     pub(crate) stuck: bool,
-    /// The threads that never terminate, regardless of the others.
+    /// The threads that never terminate, whatever the other threads do.
     pub(crate) non_terminating: Vec<usize>,
     pub(crate) too_many_states: bool,
     pub(crate) stopped: bool,
@@ -102,8 +103,9 @@ impl Outcomes<'_> {
 pub(crate) struct OutcomeVisitor<'a, 's, 'p, 'o> {
     pub(crate) skeleton: &'s Skeleton<'p>,
     pub(crate) into: &'a mut Outcomes<'o>,
-    /// Whether some thread waits in these executions. If so, only the flags of the executions are
-    /// recorded, not their final states.
+    /// Whether the visitor receives executions in which some thread does not end (it waits, or
+    /// repeats a loop without an effect). Of such executions the visitor records only the flags,
+    /// not the final states.
     pub(crate) waits: bool,
     /// The reads whose values can change a final state.
     observed: EventSet,

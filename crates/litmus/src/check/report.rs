@@ -44,7 +44,7 @@ impl fmt::Display for State {
 /// A flag of the model that holds on some execution, such as a data race.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Flag {
-    /// The name in the model.
+    /// The name that the model gives the flag.
     pub name: String,
     /// Whether the program is undefined if the flag holds.
     pub undefined: bool,
@@ -81,7 +81,7 @@ pub struct Report {
     pub states: Vec<State>,
     /// The number of executions whose final state has the property of the condition.
     pub positive: u64,
-    /// The number of executions whose final state lacks the property of the condition.
+    /// The number of executions whose final state does not have the property of the condition.
     pub negative: u64,
     /// The flags that hold on some execution.
     pub flags: Vec<Flag>,
@@ -95,7 +95,8 @@ pub struct Report {
     pub notes: Vec<String>,
 }
 
-/// The name and the kind of a check, for reports.
+/// The properties of a check that reports use: its name, whether it is a flag, and whether the flag
+/// makes the program undefined.
 #[derive(Clone, Debug)]
 pub(crate) struct CheckName {
     pub(crate) name: String,
@@ -305,8 +306,8 @@ impl Report {
         }
     }
 
-    /// The numbers of executions for and against the condition. For `~exists` the first number
-    /// counts the executions without the property.
+    /// The number of executions that support the condition, and the number of executions that
+    /// contradict it. For `~exists`, executions without the property support the condition.
     #[must_use]
     pub const fn witnesses(&self) -> (u64, u64) {
         match self.quantifier {

@@ -115,7 +115,8 @@ fn paths(unfolding: &Unfolding, scheduler: Scheduler) -> Vec<Path> {
     paths
 }
 
-/// The path up to its first `events` events, with the guards on these events.
+/// The beginning of a path: its first `events` events, with the guards that depend on these events
+/// only.
 fn cut(trace: &Trace, events: usize) -> Trace {
     let mut cut = trace.clone();
     cut.events.truncate(events);
@@ -134,8 +135,9 @@ fn same(a: &Trace, b: &Trace) -> bool {
     a.events == b.events && a.values == b.values && a.guards == b.guards
 }
 
-/// Tries every combination of paths that has a spinning thread and respects the guarantees of the
-/// scheduler. Returns whether combinations with too many events were left out.
+/// Tries every combination of paths, one for each thread, in which some thread spins and the
+/// scheduler keeps its guarantees. Returns true if it left out combinations because they have too
+/// many events or too many ways to meet at barriers.
 fn combine(
     program: &Program,
     model: &Model,
@@ -195,7 +197,7 @@ fn advance(choice: &mut [usize], paths: &[Vec<Path>]) -> bool {
     false
 }
 
-/// Whether some thread spins, and every thread that the scheduler guarantees to run is not stopped.
+/// Whether some thread spins, and no thread that the scheduler guarantees to run is stopped.
 fn may_spin(scheduler: Scheduler, chosen: &[&Path]) -> bool {
     let set = |wanted: &dyn Fn(&Path) -> bool| {
         chosen.iter().enumerate().fold(0u64, |set, (t, path)| set | u64::from(wanted(path)) << t)
@@ -268,9 +270,9 @@ impl Visitor for SpinVisitor<'_, '_, '_, '_> {
 }
 
 impl SpinVisitor<'_, '_, '_, '_> {
-    /// Whether the thread reads the same values for ever: its repeated reads read from writes that
-    /// are last in coherence order. Memory is fair, so in the end every read reads from such a
-    /// write.
+    /// Whether the thread reads the same values for ever: each read that the loop repeats reads
+    /// from a write that is last in coherence order. Memory is fair, so in the end every read reads
+    /// from such a write.
     fn spins<W: Word>(&self, thread: usize, found: &AllowedExecution<'_, W>) -> bool {
         let base = self.skeleton.base[thread];
         let trace = &self.chosen[thread].trace;

@@ -47,11 +47,11 @@ impl Meeting {
 /// An event of an execution.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Event {
-    /// The thread; `None` for the initial writes.
+    /// The thread whose instruction makes the event. `None` for the initial writes.
     pub thread: Option<ThreadId>,
     /// The position of the event's instruction in the code of the thread.
     pub instr: usize,
-    /// The source line, or 0 for an unknown place.
+    /// The source line of the event's instruction, or 0 if the line is unknown.
     pub line: u32,
     /// The kind of the event.
     pub kind: EventKind,
@@ -59,21 +59,24 @@ pub struct Event {
     pub loc: Option<LocId>,
     /// The memory order of the event.
     pub order: Order,
-    /// The scope instance of the event.
+    /// The scope instance with whose threads the event synchronizes. `None` for an event without a
+    /// scope.
     pub scope: Option<ScopeId>,
-    /// The path to memory that the event uses.
+    /// The proxy (path to memory) that the event uses.
     pub proxy: Proxy,
-    /// The paths that a proxy fence orders.
+    /// The proxies (paths to memory) that the event orders, if it is a proxy fence. Otherwise
+    /// `None`.
     pub fence_proxy: Option<FenceProxy>,
     /// Whether the event belongs to a remote operation.
     pub remote: bool,
-    /// Whether the event belongs to a commutative update.
+    /// Whether the event belongs to a commutative update: its order among other commutative updates
+    /// of the word does not matter.
     pub commutative: bool,
     /// Whether the event belongs to a read-modify-write.
     pub rmw: bool,
-    /// Whether a fence orders global memory.
+    /// Whether the event, if it is a fence, orders accesses to global memory.
     pub global: bool,
-    /// Whether a fence orders local memory.
+    /// Whether the event, if it is a fence, orders accesses to local memory.
     pub local: bool,
     /// The arrival at a barrier, if the event belongs to a barrier.
     pub meeting: Option<Meeting>,

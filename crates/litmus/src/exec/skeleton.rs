@@ -24,7 +24,8 @@ pub struct Skeleton<'p> {
     pub(crate) base: Vec<usize>,
     /// For each thread, the final values of its registers.
     pub(crate) registers: Vec<Vec<Sym>>,
-    /// The conditions under which the paths are taken, each with the thread whose reads it uses.
+    /// The conditions (guards) under which the threads take their paths. Each guard comes with the
+    /// number of the thread whose reads it uses.
     pub(crate) guards: Vec<(usize, Sym)>,
     /// The program order.
     pub po: Rows,
@@ -38,7 +39,7 @@ pub struct Skeleton<'p> {
     pub rmw: Rows,
     /// The pairs of events that meet at barriers.
     pub meets: Rows,
-    /// The possible values of `meets`, if some barrier has a count.
+    /// The possible values of `meets`, if some barrier waits for a given number of threads.
     pub(crate) meetings: Vec<Rows>,
     /// Whether `meets` has more possible values than `meetings` holds.
     pub(crate) meetings_overflow: bool,
@@ -48,11 +49,11 @@ pub struct Skeleton<'p> {
     pub(crate) writes_of: Vec<EventSet>,
     /// Undefined behaviour on these paths: its reason and its source line.
     pub fault: Option<(&'static str, u32)>,
-    /// Whether some, but not all threads of a barrier arrive at it.
+    /// Whether some threads of a barrier arrive at it, and others never do.
     pub divergent: bool,
 }
 
-/// The reason why a combination of traces is no skeleton.
+/// The reason why traces cannot be combined into a skeleton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SkeletonError {
     /// There are too many events.
@@ -106,8 +107,8 @@ impl<'p> Skeleton<'p> {
         Ok(of)
     }
 
-    /// Whether a waiting thread is certain to proceed. Then other combinations of paths cover the
-    /// executions of this combination.
+    /// Whether some waiting thread is certain to proceed. If so, this combination of paths adds no
+    /// executions: combinations with longer paths of that thread cover them.
     pub(crate) fn can_proceed(&self, traces: &[&Trace]) -> bool {
         traces.iter().any(|trace| match &trace.waits_at {
             None | Some(WaitPoint::Loop(_)) => false,
@@ -188,8 +189,8 @@ impl<'p> Skeleton<'p> {
         (0..self.len()).all(|event| !self.events[event].reads() || !self.feasible(event).is_empty())
     }
 
-    /// Removes program order between events of operands that C leaves unsequenced. Only events of
-    /// the same evaluation of the expression are affected.
+    /// Removes program order between the events of operands whose order C does not specify. Only
+    /// events of one evaluation of an expression are affected.
     fn remove_unsequenced(&mut self, thread: usize, base: usize, end: usize) {
         let pairs = &self.program.threads[thread].unsequenced;
         for &(left, middle, right) in pairs {

@@ -85,8 +85,7 @@ impl Sym {
         }
     }
 
-    /// The equations that follow if this value is not zero. Each equation gives the value of a
-    /// read.
+    /// The equations that hold if this value is not zero. Each equation gives the value of a read.
     pub(crate) fn equations(&self) -> Vec<(u16, Sym)> {
         match self {
             Sym::Read(_) | Sym::Const(_) | Sym::Rmw(..) => Vec::new(),

@@ -10,13 +10,13 @@ use super::symmetry::Symmetry;
 use super::{Bound, Generated, Ordering};
 use crate::program::{LocId, Prop, Reg, Term, ThreadId};
 
-/// An access of a cycle.
+/// An access of a critical cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CycleAccess {
     pub(super) writes: bool,
     pub(super) location: u8,
-    /// The write that a read sees, as its number among the writes to the location, counted from
-    /// one. 0 is the initial value. For a write, its own number.
+    /// For a write, its number among the writes to the location, counted from one. For a read, the
+    /// number of the write that it reads from, or 0 for the initial value.
     pub(super) sees: u8,
 }
 
@@ -125,8 +125,8 @@ pub(super) fn levels_of(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<u
     (0..tree.len()).filter(|&l| bound.single_thread_scopes || shared(&tree[l])).map(|l| l as u8).collect()
 }
 
-/// Renumbers the values that awaits and guards expect. The cycle numbers writes in its own order;
-/// [`Op::value`] numbers them in the order of threads.
+/// Renumbers the values that awaits and guards expect. The values are numbers of writes. The cycle
+/// numbers the writes in its own order; [`Op::value`] numbers them in the order of threads.
 pub(super) fn renumber(cycle: &Cycle, threads: &mut [Vec<Op>]) {
     let numbers = numbers(cycle);
     for op in threads.iter_mut().flatten().filter(|op| op.kind.expects()) {
@@ -152,9 +152,9 @@ fn number_of(numbers: &[(u8, u8, u8)], location: u8, sees: u8) -> u8 {
     found.map_or(0, |&(_, _, number)| number)
 }
 
-/// The outcome that closes the cycle: every read sees the write that precedes it in the cycle, and
-/// the cycle's last write to each location is last in coherence order. No sequentially consistent
-/// execution has this outcome.
+/// The outcome that closes the cycle: every read reads from the write that precedes it in the
+/// cycle, and the cycle's last write to each location is last in coherence order. No sequentially
+/// consistent execution has this outcome.
 fn closing(cycle: &Cycle, skeleton: &ProgramSkeleton) -> Prop {
     let numbers = numbers(cycle);
     let mut all = Vec::new();
@@ -224,8 +224,8 @@ pub fn cycles(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
         })
 }
 
-/// All programs with the shape of a cycle: one iterator for each scope tree and choice of data
-/// locations.
+/// All programs with the shape of the cycle. Each iterator in the list gives the programs for one
+/// scope tree and one choice of the locations that hold data.
 fn variants_of(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = (ProgramSkeleton, Prop)> + use<>> {
     let locations = 1 + cycle.iter().flatten().map(|a| usize::from(a.location)).max().unwrap_or(0);
     let mut all = Vec::new();

@@ -22,8 +22,8 @@ pub fn programs(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     )
 }
 
-/// The properties that a group of programs has in common. [`Enumeration`] then chooses the
-/// operations.
+/// A group of programs with the same scope tree, compute units and number of operations of each
+/// thread. [`Enumeration`] chooses the operations themselves.
 #[derive(Clone, Debug)]
 struct Case {
     bound: Bound,
@@ -64,13 +64,14 @@ struct Usage {
     /// The set of threads that access the location.
     threads: u64,
     writes: u8,
-    /// The highest number of a write to the location whose value an await or a guard expects.
+    /// The highest number among the writes to the location whose values awaits and guards expect.
     awaited: u8,
 }
 
 impl Usage {
-    /// The minimum number of operations on the location that are still missing, in a program with
-    /// this many threads.
+    /// The minimum number of operations to add on the location in a program with this many threads.
+    /// Afterwards every expected value is written, and at least two threads (if there are two)
+    /// access the location.
     fn missing_operations(&self, threads: usize) -> usize {
         let writes = self.awaited.max(1).saturating_sub(self.writes);
         usize::from(writes).max(usize::from((self.threads.count_ones() as usize) < threads.min(2)))
@@ -82,7 +83,7 @@ impl Usage {
 struct Enumeration {
     case: Case,
     alphabets: Vec<Vec<Op>>,
-    /// For each operation, the thread that executes it.
+    /// For each operation, in order, the number of the thread that executes it.
     slots: Vec<usize>,
     /// For each operation chosen so far, its index in the list of its thread's possible operations.
     choices: Vec<usize>,

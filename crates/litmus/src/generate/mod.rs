@@ -36,7 +36,7 @@ use crate::program::{Level, Program};
 /// A level of the scope tree, with the maximum number of its instances.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LevelBound {
-    /// The level.
+    /// The level of the scope tree, such as work-group.
     pub level: Level,
     /// The maximum number of instances of the level in a program.
     pub instances_max: usize,
@@ -69,8 +69,8 @@ pub struct Bound {
     /// The levels of the scope tree, innermost first. Synchronization uses only these
     /// levels.
     pub levels: Vec<LevelBound>,
-    /// Whether a thread may synchronize at a scope that has no other thread of the program. Such a
-    /// scope stands for a scope whose other threads the program leaves out.
+    /// Whether a thread may synchronize at a scope that contains no other thread of the program.
+    /// Such a scope stands for a larger one, whose other threads the program leaves out.
     pub single_thread_scopes: bool,
     /// The kinds of operations that programs may have.
     pub kinds: Vec<Kind>,
@@ -84,8 +84,8 @@ pub struct Bound {
     /// The maximum number of compute units. Every placement of the work-groups on compute units is
     /// generated. With 0, each work-group has its own compute unit.
     pub compute_units_max: usize,
-    /// Whether one program represents all programs that differ from it only in names.
-    /// [`cycles`] and [`sample()`] always behave like this.
+    /// Whether one program represents all programs that differ from it only in names. [`cycles`]
+    /// and [`sample()`] always generate only one of these programs.
     pub symmetry: bool,
 }
 

@@ -71,9 +71,9 @@ pub(super) fn trees(bound: &Bound, threads: usize) -> Vec<Vec<Vec<u8>>> {
     trees
 }
 
-/// Every placement of the threads of a tree on compute units. A work-group (the
-/// innermost level) is on one compute unit. A compute unit belongs to one instance of
-/// every outer level except the last one.
+/// Every placement of the threads of a tree on compute units. All threads of a work-group (an
+/// instance of the innermost level) are on one compute unit. The outer levels do not restrict the
+/// placement.
 pub(super) fn placements(bound: &Bound, tree: &[Vec<u8>]) -> Vec<Vec<u8>> {
     let Some(groups) = tree.first() else { return vec![Vec::new()] };
     if bound.compute_units_max == 0 {
@@ -89,7 +89,8 @@ pub(super) fn layouts(bound: &Bound, locations: usize) -> Vec<Vec<u8>> {
 }
 
 /// Every division of `operations` among `threads`. Each thread gets at least one operation and at
-/// most `operations_of_thread_max`. With symmetry, larger shares come first.
+/// most `operations_of_thread_max`. If the bound asks for symmetry, no thread gets more operations
+/// than an earlier thread.
 pub(super) fn shares(bound: &Bound, operations: usize, threads: usize) -> Vec<Vec<usize>> {
     let most = bound.operations_of_thread_max;
     let mut all = Vec::new();

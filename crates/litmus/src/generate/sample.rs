@@ -30,7 +30,7 @@ impl Random {
     }
 }
 
-/// The sample ends after this many draws in a row without a new program.
+/// The sample ends after this number of successive draws that give no new program.
 const MISSES_MAX: u32 = 100_000;
 
 /// Draws programs within the bound: critical cycles with additional operations inserted
@@ -115,8 +115,8 @@ impl Sampler {
     }
 }
 
-/// Inserts an operation into a thread. Awaits and guards still expect the same writes, so the
-/// values that they expect are renumbered.
+/// Inserts an operation into a thread. A new write changes the numbers of later writes to its
+/// location. The values that awaits and guards expect are such numbers, so they are changed too.
 fn insert(threads: &mut [Vec<Op>], t: usize, at: usize, op: Op) {
     if op.kind.writes() {
         let writes = |op: &&Op, location| op.kind.writes() && op.location == location;

@@ -72,17 +72,17 @@ impl Kind {
 /// One operation of a generated program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Op {
-    /// The kind.
+    /// The kind of the operation.
     pub kind: Kind,
-    /// The location, if the operation accesses one.
+    /// The number of the location that the operation accesses, if it accesses one.
     pub location: u8,
     /// The number of the level that gives the scope. The scope is the instance of this level that
-    /// holds the thread.
+    /// contains the thread.
     pub level: u8,
-    /// The value that the operation expects: n for the value of the n-th write to the location, in
-    /// the order of threads and operations, counted from one.
+    /// The value that an await or a guard expects, given by a number: n stands for the value of the
+    /// n-th write to the location, in the order of threads and operations, counted from one.
     pub value: u8,
-    /// The memory order.
+    /// The memory order of the operation, if it synchronizes.
     pub ordering: Ordering,
 }
 
@@ -151,7 +151,7 @@ impl ProgramSkeleton {
         (0..groups.len()).all(|t| (0..t).all(|u| groups[t] != groups[u] || count(t) == count(u)))
     }
 
-    /// Whether no location is used both by data accesses and by synchronization.
+    /// Whether each location is used either only by data accesses or only by synchronization.
     #[must_use]
     pub fn keeps_locations_apart(&self) -> bool {
         let ops = || self.threads.iter().flatten().filter(|op| op.kind.accesses());
@@ -233,7 +233,7 @@ struct SkeletonBuilder<'a> {
     builder: Builder,
     scopes: Scopes,
     locations: Vec<LocId>,
-    /// For each location, the number of writes that have been built so far.
+    /// For each location, the number of its writes that have already been built.
     written: Vec<Value>,
     observed: Vec<Term>,
 }

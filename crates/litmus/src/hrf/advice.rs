@@ -76,27 +76,29 @@ pub enum Advice {
         /// The smallest sets of changes that make the program race-free, narrowest scopes first.
         /// The search has proved for each set that the changed program is race-free.
         sets: Vec<ChangeSet>,
-        /// Whether the search tried all sets with at most as many changes as the sets in `sets`
-        /// have.
+        /// Whether the search tried every set with as many changes as the sets in `sets`, and every
+        /// smaller set.
         complete: bool,
     },
     /// The program is race-free.
     Shrink {
-        /// Sets of scopes that can be narrower. Each set works alone; two sets may not work
-        /// together. The search has proved each set race-free. No set contains another one.
+        /// Sets of scopes that can be narrower. The search has proved for each set that the program
+        /// stays race-free if only this set changes. If two sets change, the program may race. No
+        /// set contains another one.
         sets: Vec<ChangeSet>,
-        /// Scopes that can all be narrower at the same time. The search has proved this set
-        /// race-free. It has also found that no further scope, pair or group of scopes can be
-        /// narrower.
+        /// A set of scopes that can all be narrower at the same time. The search has proved that
+        /// the program stays race-free. It has found no further scope, pair or group of scopes that
+        /// can be narrower too.
         together: ChangeSet,
-        /// Whether the search tried all single scopes, pairs and groups of scopes.
+        /// Whether the search tried every single scope, every pair and every group of scopes.
         complete: bool,
     },
 }
 
-/// The maximum number of candidates that are tried.
+/// The maximum number of candidates that are tried. A candidate is the program with one set of
+/// changes.
 const CANDIDATES_MAX: u64 = 200_000;
-/// The maximum number of sets that are reported.
+/// The maximum number of sets of changes that are reported.
 const SETS_MAX: usize = 16;
 
 /// Advice on the scopes of the program under the model.
@@ -165,7 +167,8 @@ fn sites(program: &Program) -> Vec<Site> {
 struct Advisor<'a, 's> {
     program: &'a Program,
     options: Options,
-    /// Executions in which some earlier candidate raced.
+    /// Executions in which an earlier candidate raced. A candidate is the program with one set of
+    /// changes.
     witnesses: Vec<Vec<Choice>>,
     candidates: u64,
     complete: bool,
@@ -211,9 +214,10 @@ impl Advisor<'_, '_> {
         self.candidates > CANDIDATES_MAX || !self.complete
     }
 
-    /// The scopes that a repair may give to the site. If several unused scopes have the same
-    /// threads, only one of them is returned. A repair that uses several of them would have less
-    /// synchronization than a repair that uses one.
+    /// The scopes that a repair may give to the site. Of several scopes with the same threads,
+    /// those that the program uses are returned. If the program uses none of them, only one is
+    /// returned: a repair that mixes scopes with the same threads synchronizes less than a repair
+    /// with one of them.
     fn repairs(&self, site: Site) -> Vec<ScopeId> {
         let scopes = &self.program.scopes;
         let used = |id: ScopeId| self.sites.iter().any(|s| s.scope == id);
@@ -325,8 +329,8 @@ impl Advisor<'_, '_> {
         Ok(Advice::Shrink { sets, together, complete })
     }
 
-    /// The sets of scopes that can be narrower and are proved race-free: single scopes, pairs, and
-    /// groups.
+    /// The sets of changes to narrower scopes that are proved to keep the program race-free. A set
+    /// changes a single site, a pair of sites, or a group of sites.
     fn shrinking_sets(&mut self) -> Result<Vec<ChangeSet>, CheckError> {
         let choices: Vec<Vec<ScopeId>> = self
             .sites

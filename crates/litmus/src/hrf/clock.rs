@@ -1,5 +1,6 @@
 //! Vector clocks that record which accesses each thread knows. An access is known to a thread if it
-//! happens before the thread's next step. There is one set of clocks for each closure.
+//! happens before the thread's next step. A closure is a set of synchronization edges that
+//! happens-before may combine; each closure has its own clocks.
 //!
 //! Time counts accesses. If a thread knows an access of another thread, it also knows the earlier
 //! accesses of that thread. So one number `n` is sufficient: the thread knows the first `n`
@@ -7,7 +8,8 @@
 
 use super::scoping::Channel;
 
-/// The clocks of all threads and channels.
+/// The clocks of all threads and channels. A channel carries known accesses from releases to
+/// acquires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Clocks {
     threads: usize,
@@ -70,7 +72,8 @@ impl Clocks {
         }
     }
 
-    /// Whether thread `t` knows the access of thread `u` with number `index`, in some closure.
+    /// Whether thread `t` knows, in at least one closure, the access of thread `u` with number
+    /// `index`.
     pub(crate) fn knows(&self, t: usize, u: usize, index: usize) -> bool {
         (0..self.closures).any(|closure| usize::from(self.known[self.row(closure, t) + u]) > index)
     }

@@ -8,11 +8,11 @@ use crate::program::{EvalError, Program, ThreadId};
 /// An instruction of a program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct InstrPlace {
-    /// The thread whose code has the instruction.
+    /// The thread that executes the instruction.
     pub thread: ThreadId,
     /// The position of the instruction in the code of its thread.
     pub pc: u16,
-    /// The source line, or 0 for an unknown place.
+    /// The source line of the instruction, or 0 if the line is unknown.
     pub line: u32,
 }
 
@@ -73,7 +73,7 @@ pub enum CheckError {
     NotAnAddress {
         /// The place of the instruction.
         place: InstrPlace,
-        /// The value of the address.
+        /// The value of the address expression.
         value: String,
     },
 }

@@ -10,16 +10,17 @@ use crate::program::{LocId, Program, ScopeId};
 /// A release that synchronizes with an acquire. Both are steps of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Link {
-    /// The step of the release.
+    /// The number of the step that is the release.
     pub release: usize,
-    /// The step of the acquire.
+    /// The number of the step that is the acquire.
     pub acquire: usize,
-    /// The scope whose closure contains the edge.
+    /// The scope instance at which the release and the acquire pair. The edge belongs to the
+    /// closure of this scope, the set of edges that happens-before may combine.
     pub scope: ScopeId,
 }
 
-/// A reason why one access does not happen before the other. Numbers are steps of the
-/// execution.
+/// A reason why one access does not happen before the other. The numbers `release` and `acquire`
+/// are positions in the list of the execution's steps.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Gap {
     /// No release follows the first access, neither in its thread nor in a thread that
@@ -27,25 +28,25 @@ pub enum Gap {
     NoRelease,
     /// No acquire precedes the second access.
     NoAcquire,
-    /// A release and a later acquire have different scopes.
+    /// A release precedes an acquire, but their scopes do not let them pair.
     Scopes {
-        /// The step of the release.
+        /// The number of the step that is the release.
         release: usize,
-        /// The step of the acquire.
+        /// The number of the step that is the acquire.
         acquire: usize,
     },
-    /// A release and a later acquire access different locations.
+    /// A release of one location precedes an acquire of another location.
     Locations {
-        /// The step of the release.
+        /// The number of the step that is the release.
         release: usize,
-        /// The step of the acquire.
+        /// The number of the step that is the acquire.
         acquire: usize,
     },
-    /// The acquire comes before the release.
+    /// An acquire comes before the release with which it could otherwise pair.
     TooEarly {
-        /// The step of the release.
+        /// The number of the step that is the release.
         release: usize,
-        /// The step of the acquire.
+        /// The number of the step that is the acquire.
         acquire: usize,
     },
     /// A chain of edges of different scopes links the accesses. HRF-direct does not
@@ -100,9 +101,10 @@ impl<'a> Order<'a> {
             || word(release) == word(acquire)
     }
 
-    /// The steps that happen after `from`. The entry of such a step has the step before it on a
-    /// path from `from`, and the edge between the two if they are in different threads. `only`
-    /// restricts the edges to those of one scope.
+    /// For each step, whether and how it is reached: the entry of a step that happens after `from`
+    /// has the previous step on a path from `from`. If that step is in another thread, the entry
+    /// also has the edge from it. The entry of a step that does not happen after `from` is `None`.
+    /// `only` restricts the edges of the path to one scope.
     fn reach(&self, from: usize, only: Option<ScopeId>) -> Vec<Option<(usize, Option<Link>)>> {
         let steps = &self.execution.steps;
         let mut reached = vec![None; steps.len()];
@@ -124,7 +126,8 @@ impl<'a> Order<'a> {
         reached
     }
 
-    /// For each step, whether it happens before `to`. Edges of all scopes are used.
+    /// For each step, whether it happens before `to`. The path between the two steps may use edges
+    /// of all scopes.
     fn reaching(&self, to: usize) -> Vec<bool> {
         let steps = &self.execution.steps;
         let mut reaching = vec![false; steps.len()];

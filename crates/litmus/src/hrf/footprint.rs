@@ -1,32 +1,35 @@
 //! Footprints: the resources that decide whether two operations commute.
 
 /// The footprint of one operation, or of all future operations of a thread. It has bit sets of
-/// locations, channels and barrier groups. A channel is a scope instance in which a release and an
-/// acquire can synchronize. Numbers from 64 on share bits with smaller numbers.
-/// Sharing can only make operations look dependent that commute.
+/// locations, channels and barrier groups. A channel carries the accesses that releases know to
+/// acquires. Numbers from 64 on share bits with smaller numbers. Because of shared bits, two
+/// operations that commute may look dependent. Operations that do not commute never look
+/// independent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Footprint {
     pub(crate) reads: u64,
     pub(crate) writes: u64,
-    /// The channels that the operation writes as a release.
+    /// The channels that the operation writes because it is a release.
     pub(crate) releases: u64,
-    /// The channels that the operation reads as an acquire.
+    /// The channels that the operation reads because it is an acquire.
     pub(crate) acquires: u64,
-    /// The channels of `releases` in which a release synchronizes with acquires of any location.
+    /// The channels that the operation writes as a release that pairs with acquires of every
+    /// location. Empty for a release that pairs only with acquires of its own location.
     pub(crate) releases_any: u64,
-    /// The channels of `acquires` in which an acquire synchronizes with releases of any location.
+    /// The channels that the operation reads as an acquire that pairs with releases of every
+    /// location. Empty for an acquire that pairs only with releases of its own location.
     pub(crate) acquires_any: u64,
     /// The barrier groups at which the thread arrives.
     pub(crate) arrives: u64,
-    /// The barrier groups of `arrives` at which a given number of threads meets, and not all
-    /// threads. The order of arrivals matters there.
+    /// The barrier groups of `arrives` whose barrier waits for a given number of threads instead of
+    /// for all threads. At these barriers the order of arrivals matters.
     pub(crate) arrives_counted: u64,
     /// The barrier groups from which the thread departs.
     pub(crate) departs: u64,
 }
 
 impl Footprint {
-    /// The union of both footprints.
+    /// The union of the two footprints.
     pub(crate) fn union(self, other: Footprint) -> Footprint {
         Footprint {
             reads: self.reads | other.reads,
@@ -41,9 +44,9 @@ impl Footprint {
         }
     }
 
-    /// Whether the two operations, of different threads, may fail to commute. A release and an
-    /// acquire of one scope never commute, even on different words: their order decides
-    /// happens-before.
+    /// Whether the two operations, which belong to different threads, may fail to commute. A
+    /// release and an acquire that pair do not commute, even if they access different words: their
+    /// order decides happens-before.
     pub(crate) fn depends(&self, other: &Footprint) -> bool {
         let words = self.writes & (other.reads | other.writes) | self.reads & other.writes;
         let order = self.releases & other.acquires_any

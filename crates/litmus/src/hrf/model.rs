@@ -18,7 +18,7 @@ impl Model {
     /// All models of the HRF paper.
     pub const ALL: [Model; 3] = [Model::Drf, Model::HrfDirect, Model::HrfIndirect];
 
-    /// The name on the command line.
+    /// The word that selects the model on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,7 +48,7 @@ pub enum SyncOrder {
 }
 
 impl SyncOrder {
-    /// The name on the command line.
+    /// The word that selects the rule on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ pub enum RelaxedAs {
 }
 
 impl RelaxedAs {
-    /// The name on the command line.
+    /// The word that selects the treatment on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -133,17 +133,19 @@ impl FromStr for RelaxedAs {
     }
 }
 
-/// A reading of a model: the model, with a decision for each question that the paper leaves open.
+/// One interpretation (reading) of a model: the model, with a decision for each question that the
+/// paper leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Reading {
     /// The model of the HRF paper.
     pub model: Model,
     /// The rule by which releases and acquires pair.
     pub so: SyncOrder,
-    /// Whether operations at nested scopes synchronize. The paper leaves this undefined (5.2). In
-    /// this reading two scopes are nested if one contains the other, and both threads are in both
-    /// scopes. Operations at nested scopes then synchronize and do not conflict. The edge between
-    /// them belongs to the closure of the smaller scope.
+    /// Whether operations at nested scopes synchronize. The paper leaves this undefined (section
+    /// 5.2). Two scopes are nested if one contains the other, and both threads are in both scopes.
+    /// If true, operations at nested scopes synchronize and do not conflict. The edge between them
+    /// then belongs to the closure of the smaller scope: the set of edges that happens-before may
+    /// combine.
     pub inclusion: bool,
     /// The treatment of relaxed atomics. With `None` a relaxed atomic is an error.
     pub relaxed_as: Option<RelaxedAs>,

@@ -20,14 +20,14 @@ pub(crate) struct Op {
     pub(crate) local: bool,
 }
 
-/// A thread with the results of the analysis. Positions run from 0 to `code.len()`, which is the
-/// end.
+/// A thread with the results of the analysis. Positions in its code run from 0 to `code.len()`, the
+/// position after the last instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadPlan {
     pub(crate) ops: Vec<Op>,
     /// For each position, the union of the footprints of all operations that may follow.
     pub(crate) future: Vec<Footprint>,
-    /// For each position, the set of live registers.
+    /// For each position, the live registers as a bit set: those whose values may still be read.
     pub(crate) live: Vec<u64>,
     /// For each position, whether it is the target of a backward jump.
     pub(crate) heads: Vec<bool>,
@@ -48,7 +48,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) registers: usize,
     /// The terms of a final state.
     pub(crate) terms: Vec<Term>,
-    /// The locations whose final values are reported.
+    /// The locations whose final values are reported, as a bit set.
     pub(crate) observed_locations: u64,
     /// The thread and position of each access.
     pub(crate) accesses: Vec<(u8, u16)>,
@@ -58,7 +58,7 @@ pub(crate) struct Plan<'a> {
 
 /// The maximum number of instructions of a program.
 const INSTRUCTIONS_MAX: usize = 2048;
-/// The maximum number of clocks of a state.
+/// The maximum number of entries of all clocks of a state (see [`Scoping::clocks`]).
 const CLOCKS_MAX: usize = 1 << 18;
 
 fn check_size(what: &'static str, found: usize, max: usize) -> Result<(), CheckError> {
@@ -296,8 +296,8 @@ pub enum RaceKind {
     Synchronization,
 }
 
-/// For each position, the union of `own` over all positions reachable from it, including the
-/// position itself.
+/// For each position, the union of the values that `own` gives for all positions reachable from it,
+/// including the position itself.
 fn flow<T: Copy + PartialEq>(
     code: &[Instr],
     own: impl Fn(usize) -> T,

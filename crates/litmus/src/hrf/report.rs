@@ -11,7 +11,8 @@ use crate::check::condition_text;
 use crate::program::{Program, Quantifier, Value as Word};
 
 impl Verdict {
-    /// The numbers of final states with and without the condition's property.
+    /// The number of final states with the property of the condition, and the number of final
+    /// states without it.
     #[must_use]
     pub fn witnesses(&self, program: &Program) -> (usize, usize) {
         let positive = self.states.iter().filter(|state| self.satisfies(program, state)).count();

@@ -2,8 +2,9 @@
 //! pair, the closure of each edge, and which synchronization operations conflict.
 //!
 //! The set of accesses that a thread knows travels through *channels*. A release writes the set to
-//! channels, and an acquire reads channels. A channel belongs to one closure. HRF-direct has one
-//! closure for each scope instance, the other models have one closure for all.
+//! channels, and an acquire reads channels. A channel belongs to one closure. A closure is a set of
+//! synchronization edges that happens-before may combine. HRF-direct has one closure for each scope
+//! instance. Each of the other models has a single closure.
 
 use super::{Model, Reading, SyncOrder};
 use crate::program::{Program, ScopeId, ThreadId};
@@ -22,8 +23,8 @@ pub struct Role {
     pub scope: Option<ScopeId>,
 }
 
-/// A channel, through which releases tell acquires which accesses they know. It belongs to one
-/// closure.
+/// A channel. A release writes the accesses that its thread knows to channels, and an acquire reads
+/// channels. A channel belongs to one closure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Channel {
     pub(crate) closure: u16,
@@ -32,7 +33,8 @@ pub(crate) struct Channel {
     pub(crate) base: u32,
 }
 
-/// The channels of a program: they say which of its releases and acquires pair under a reading.
+/// The channels of a program. They determine, under one reading, which releases and acquires of the
+/// program pair.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoping {
     reading: Reading,
@@ -43,7 +45,7 @@ pub(crate) struct Scoping {
     /// transitive.
     pub(crate) closures: usize,
     /// The total number of slots of all channels. A slot is a part of a channel that has its own
-    /// clocks.
+    /// clock.
     pub(crate) channels: usize,
     /// The number of slots of each channel. This is one if releases pair with acquires of any
     /// location. Otherwise it is the number of locations plus two.
@@ -114,10 +116,13 @@ impl Scoping {
         scoping
     }
 
-    /// Adds the channels of one scope. Releases at this scope write its first channel, and acquires
-    /// at this scope read it. With inclusion, acquires of the scope's members at wider scopes read
-    /// it too, and each wider scope has a further channel: releases of members at the wider scope
-    /// write it, and acquires at this scope read it.
+    /// Adds the channels of the scope `used[own]`. Releases at this scope write its first channel,
+    /// and acquires at this scope read the first channel.
+    ///
+    /// With scope inclusion, the scope also pairs with wider scopes. Acquires of its members at a
+    /// wider scope read the first channel, too. For each wider scope there is one more channel:
+    /// releases of the members at the wider scope write this channel, and acquires at the narrower
+    /// scope read it.
     fn add_channels(&mut self, program: &Program, own: usize) {
         let scope = self.used[own];
         let everyone = program.scopes.get(scope).members;
@@ -171,7 +176,9 @@ impl Scoping {
         &self.collect[self.index(thread, scope)]
     }
 
-    /// The two slots of a channel that a release of `loc` writes. They may be the same slot.
+    /// The two slots of a channel that a release of `loc` writes: the slot of the location (or of
+    /// all releases without a location), and the slot of all releases. If releases pair with
+    /// acquires of any location, both are the only slot.
     pub(crate) fn release_slots(&self, loc: Option<usize>) -> [usize; 2] {
         match (self.reading.so, loc) {
             (SyncOrder::AnyLocation, _) => [0, 0],
@@ -180,7 +187,9 @@ impl Scoping {
         }
     }
 
-    /// The two slots of a channel that an acquire of `loc` reads. They may be the same slot.
+    /// The two slots of a channel that an acquire of `loc` reads: the slot of the location, and the
+    /// slot of the releases without a location. An acquire without a location reads only the slot
+    /// of all releases. If releases pair with acquires of any location, both are the only slot.
     pub(crate) fn acquire_slots(&self, loc: Option<usize>) -> [usize; 2] {
         match (self.reading.so, loc) {
             (SyncOrder::AnyLocation, _) => [0, 0],
@@ -189,25 +198,26 @@ impl Scoping {
         }
     }
 
-    /// Whether two synchronization operations conflict. `a` and `b` give their threads and scopes.
-    /// Both operations access one word, and at least one of them writes.
+    /// Whether two synchronization operations conflict. `a` and `b` are their threads and scopes.
+    /// The caller guarantees that both operations access one word, and that at least one of them
+    /// writes.
     pub(crate) fn conflict(&self, program: &Program, a: (ThreadId, ScopeId), b: (ThreadId, ScopeId)) -> bool {
         edge_scope(program, self.reading, a, b).is_none()
     }
 
-    /// The bit that represents the channel in a footprint. Channels may share a bit. Sharing can
-    /// only make operations look dependent that commute.
+    /// The bit that represents the channel in a footprint. Several channels may share a bit.
+    /// Because of a shared bit, two operations that commute may look dependent.
     pub(crate) fn bit(&self, channel: Channel) -> u64 {
         self.bit_of_number(channel.base as usize)
     }
 
-    /// The bit that represents the channel with this slot number.
+    /// The bit that represents, in a footprint, the channel with this slot number.
     pub(crate) fn bit_of_number(&self, number: usize) -> u64 {
         1 << (number / self.slots % 64)
     }
 
-    /// The number of clocks of a state: one for each pair of a thread and a closure, and one
-    /// for each pair of a thread and a channel.
+    /// The number of entries of all clocks of a state. A clock has one entry for each thread. Each
+    /// thread has one clock for each closure, and each slot of a channel has one clock.
     pub(crate) fn clocks(&self) -> usize {
         (self.closures * self.threads + self.channels) * self.threads
     }

@@ -5,15 +5,17 @@
 //!
 //! * **Persistent sets.** If the next steps of some threads commute with all future steps of the
 //!   other threads, the search tries only those threads.
-//! * **Sleep sets.** If the search has tried a step before a commuting step, it does not try it
-//!   again after that step.
+//! * **Sleep sets.** If the search has already tried step A in a state, and then tries step B,
+//!   which commutes with A, it does not try A directly after B. A is then asleep.
 //! * **Remembered states.** A state with the same future as a visited state is not explored again,
-//!   except for steps that its sleep set adds. The number of remembered states is bounded. A
-//!   forgotten state costs time but changes no result.
+//!   except for steps that were asleep at the earlier visit and are not asleep now. The number of
+//!   remembered states is bounded. A forgotten state costs time but changes no result.
 //!
-//! Two steps commute if both of these conditions hold. They access different words, or both only
-//! read. They are not a release and an acquire of one scope: in the paper's definition the order of
-//! these two decides happens-before, whatever their words.
+//! Two steps commute if both of these conditions hold:
+//!
+//! * They access different words, or both only read.
+//! * They are not a release and an acquire of one scope. In the paper's definition the order of
+//!   these two steps decides happens-before, even if their words differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -46,7 +48,7 @@ pub struct Effort {
     pub states: u64,
     /// The number of steps taken.
     pub steps: u64,
-    /// The number of times that a state was reached again and not explored again.
+    /// The number of times that the search reached a visited state again and did not explore it.
     pub revisits: u64,
 }
 
@@ -69,11 +71,12 @@ struct Frame {
     footprints: Vec<Footprint>,
     todo: u64,
     sleep: u64,
-    /// A thread that has two choices for its step: the first choice was taken, and the second one
-    /// is still to be tried.
+    /// The thread whose step has two choices, of which the search has taken the first and still has
+    /// to try the second. `None` if there is no such thread.
     second: Option<u8>,
     key: u128,
-    /// Whether some execution from this state on passes the filter of the test.
+    /// Whether some execution that continues from this state ends in a final state that the filter
+    /// of the test accepts.
     passes: bool,
     /// The conflicts of the step that led to this state. They are reported once an execution passes
     /// the filter.

@@ -39,7 +39,7 @@ pub(crate) struct LoggedAccess {
     pub(crate) failed: bool,
 }
 
-/// The current iteration of a loop, as long as the iteration has only read.
+/// The current iteration of a loop. It is kept only as long as all its accesses are reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Iteration {
     pub(crate) head: u16,
@@ -62,7 +62,7 @@ pub(crate) struct ThreadState {
     pub(crate) spins_on: Vec<(u16, Value)>,
 }
 
-/// A meeting of threads at a barrier that is not complete.
+/// A meeting of threads at a barrier, before all of them have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meeting {
     /// The barrier: the scope instance of its group, its number and its resource.
@@ -93,7 +93,7 @@ pub(crate) struct StepResult {
     pub(crate) role: Role,
 }
 
-/// Two conflicting accesses. The step under way makes the second one.
+/// Two conflicting accesses. The step that is executed now makes the second access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
     pub(crate) first: (u8, LoggedAccess),

@@ -26,10 +26,10 @@ pub enum StepKind {
     Depart,
 }
 
-/// A step of an execution.
+/// A step of an execution, with the values that it read and wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutionStep {
-    /// The place of the instruction.
+    /// The place of the instruction that the step executes.
     pub place: InstrPlace,
     /// The kind of the step.
     pub kind: StepKind,
@@ -39,7 +39,7 @@ pub struct ExecutionStep {
     pub read: Option<Value>,
     /// The value that the step writes, if it writes one.
     pub written: Option<Value>,
-    /// The role in synchronization.
+    /// The role of the step in synchronization: data access, release, acquire or both.
     pub role: Role,
     /// The choice that led to the step.
     pub choice: Choice,

@@ -53,7 +53,7 @@ impl fmt::Display for Incomplete {
 pub struct Conflicting {
     /// The instruction of the thread with the lower number.
     pub first: InstrPlace,
-    /// The place of the other instruction.
+    /// The other instruction, of the thread with the higher number.
     pub second: InstrPlace,
     /// The kind of the conflict.
     pub kind: RaceKind,
@@ -66,9 +66,10 @@ pub struct Race {
     pub pair: Conflicting,
     /// The word that both accesses use.
     pub location: LocId,
-    /// The steps of an execution that lead to the race at its end.
+    /// The steps of an execution up to the race. The last step makes the second of the two
+    /// accesses.
     pub execution: Execution,
-    /// The steps of the two accesses in that execution.
+    /// The numbers of the two steps of `execution` that make the racing accesses.
     pub steps: (usize, usize),
     /// The reasons why no chain of synchronization orders the accesses.
     pub gaps: Vec<Gap>,
@@ -90,7 +91,8 @@ pub struct Verdict {
     /// The conflicting pairs that synchronization orders in some execution. If a race-free program
     /// has no such pair, it does not test synchronization.
     pub ordered: Vec<Conflicting>,
-    /// An execution after which some thread waits for ever. `None` if there is no such execution.
+    /// An execution that ends with a thread that waits for ever. `None` if there is no such
+    /// execution.
     pub blocked: Option<Execution>,
     /// The reason why the search is incomplete. `None` if it is complete.
     pub incomplete: Option<Incomplete>,

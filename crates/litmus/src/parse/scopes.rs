@@ -8,7 +8,8 @@ use super::error::{Place, TextError};
 use super::init::Locations;
 use super::lexer::Kind;
 
-/// The name that the program uses for a level, from the name that the test uses.
+/// The name by which the program calls a level. `kind` is the name that the test uses, such as
+/// `wg`.
 pub(super) fn level_name(kind: &str) -> String {
     match level_of(kind) {
         Level::WorkItem => "work_item".to_owned(),

@@ -149,8 +149,8 @@ impl Opcode {
         TextError::expected(self.place, found, expected)
     }
 
-    /// Fails if the opcode has a function, such as `.add`. An unknown modifier is stored as a
-    /// function, so it fails too.
+    /// Fails if the opcode has a function, such as `.add`. The parser stores an unknown modifier as
+    /// a function, so this check also rejects unknown modifiers.
     fn no_function(&self) -> Result<(), TextError> {
         match &self.function {
             None => Ok(()),
@@ -161,7 +161,8 @@ impl Opcode {
         }
     }
 
-    /// The instance that contains the thread, of the scope that the opcode names.
+    /// The scope instance that contains the column's thread and has the level that the opcode
+    /// names, such as `.wg`.
     fn scope(&self, column: &Column<'_>) -> Result<ScopeId, TextError> {
         let Some(name) = &self.scope else {
             let expected = "a scope: `.sg`, `.wg`, `.qf` or `.dv`";

@@ -39,8 +39,8 @@ pub const THREADS_MAX: usize = 64;
 /// The first value that stands for an address. Smaller values are numbers.
 const ADDRESS_BASE: Value = 1 << 48;
 
-/// The value that stands for the address of `loc`. The addresses of neighbouring elements of an
-/// array differ by one.
+/// The value that stands for the address of `loc`. The address of each element of an array is one
+/// higher than the address of the element before it.
 #[must_use]
 pub const fn address_value(loc: LocId) -> Value {
     ADDRESS_BASE + loc.0 as Value
@@ -115,7 +115,7 @@ pub enum Proxy {
 pub struct Location {
     /// The name of the location in the test. The elements of an array are `a[0]`, `a[1]` and so on.
     pub name: String,
-    /// The initial value.
+    /// The value of the word before the threads start.
     pub init: Value,
     /// The memory region.
     pub region: Region,
@@ -137,7 +137,7 @@ pub struct Location {
 pub struct Register {
     /// The name of the register in the test.
     pub name: String,
-    /// The initial value.
+    /// The value of the register before the thread starts.
     pub init: Value,
 }
 

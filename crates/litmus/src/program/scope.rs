@@ -1,4 +1,5 @@
-//! Scope instances. Each one is a set of threads, and most of them are nested.
+//! Scope instances. Each one is a set of threads. Most instances are nested: of two instances that
+//! share a thread, one contains the other.
 
 use super::ThreadId;
 
@@ -143,9 +144,9 @@ impl Scopes {
         self.iter().find(|(_, s)| s.kind == kind && s.members.contains(thread)).map(|(id, _)| id)
     }
 
-    /// The instance that contains `thread` and belongs to the level that the word `written` stands
-    /// for. If the word stands for no level, the instance that contains `thread` and has the name
-    /// `written`.
+    /// The scope instance that contains `thread` and that the word `written` denotes. If the word
+    /// stands for a level, this is the instance of that level. Otherwise it is the instance with
+    /// the name `written`.
     #[must_use]
     pub(crate) fn around(&self, thread: ThreadId, written: &str) -> Option<ScopeId> {
         match level_of(written) {

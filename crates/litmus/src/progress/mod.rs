@@ -24,7 +24,7 @@ use machine::Machine;
 /// jump.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RunStep {
-    /// The number of the thread.
+    /// The number of the thread that takes the step.
     pub thread: usize,
     /// The position of the instruction in the thread's code.
     pub pc: usize,

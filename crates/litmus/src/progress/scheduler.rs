@@ -17,7 +17,8 @@ pub enum Scheduler {
     /// Linear occupancy-bound: a thread makes progress if it or a thread with a higher
     /// number has taken a step.
     Lobe,
-    /// HSA and occupancy-bound together: a thread makes progress if one of the two guarantees it.
+    /// HSA and occupancy-bound together: a thread makes progress if at least one of these two
+    /// schedulers guarantees it.
     HsaObe,
 }
 
@@ -26,7 +27,7 @@ impl Scheduler {
     pub const ALL: [Scheduler; 5] =
         [Scheduler::Fair, Scheduler::Obe, Scheduler::Hsa, Scheduler::Lobe, Scheduler::HsaObe];
 
-    /// The name on the command line.
+    /// The word that selects the scheduler on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {

@@ -13,7 +13,8 @@ use crate::progress;
 
 use super::judge::{Judge, Method};
 
-/// The result of one of the three engines.
+/// The result for one test. Each variant holds the result of one of the three engines (see
+/// [`Method`]).
 #[derive(Clone, Debug)]
 pub(super) enum Finding {
     Explored(Box<Verdict>),

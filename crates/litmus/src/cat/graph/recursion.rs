@@ -10,8 +10,9 @@ use super::{DEP_WHOLE, Diverges, Graph, Group, NodeId, Op};
 const GROUPS_MAX: usize = 64;
 
 impl<W: Word> Graph<W> {
-    /// Opens a recursive definition with one variable for each entry of `sets`. The entry says
-    /// whether the variable is a set. `None` if the graph has too many definitions.
+    /// Opens a recursive definition with one variable for each entry of `sets`. An entry is true if
+    /// its variable is a set, and false if its variable is a relation. Returns `None` if the graph
+    /// has too many definitions.
     pub(crate) fn open_group(&mut self, name: &str, place: Place, sets: &[bool]) -> Option<u16> {
         if self.groups.len() >= GROUPS_MAX {
             return None;

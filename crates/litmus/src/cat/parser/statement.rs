@@ -92,7 +92,7 @@ impl Parser<'_> {
     }
 
     /// Reads the rest of a `let` statement: the definitions, an optional `when` with a check, and
-    /// an optional `in`, which herd's models may have.
+    /// an optional word `in` at the end. Herd accepts this `in`, so some of its models have it.
     fn definition(&mut self, place: Place) -> Result<Statement, TextError> {
         let bindings = self.bindings()?;
         if !self.eat_word("when") {

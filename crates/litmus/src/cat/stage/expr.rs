@@ -315,7 +315,7 @@ impl Stager<'_, '_, '_> {
         Ok(Value::Many(Rc::new(result)))
     }
 
-    /// The set `e ++ set`: a set with one more member.
+    /// The set `member ++ set`: the members of `set` and the further member `member`.
     pub(super) fn add(&mut self, member: Value, set: Value, place: Place) -> Result<Value, TextError> {
         match (&member, &set) {
             (Value::Event(_), Value::Nothing | Value::Set(_)) => {
@@ -335,8 +335,8 @@ impl Stager<'_, '_, '_> {
         Ok(Value::Many(Rc::new(members)))
     }
 
-    /// The members of a set that depends on no choice: values, events, or pairs of
-    /// events.
+    /// The members of a set or relation that depends on no choice of the search. A member is an
+    /// event, a pair of events, or a value such as a tag.
     pub(super) fn members(&mut self, value: Value, place: Place) -> Result<Vec<Value>, TextError> {
         match value {
             Value::Nothing => Ok(Vec::new()),
@@ -359,7 +359,8 @@ impl Stager<'_, '_, '_> {
         }
     }
 
-    /// A set, relation or set of sets with these members. Its kind is the kind of the value `of`.
+    /// Builds a value with these members: a set if `of` is a set or an event, a relation if `of` is
+    /// a relation or a pair, and otherwise a set of sets.
     pub(super) fn gather(&mut self, of: &Value, members: Vec<Value>) -> Value {
         match of {
             Value::Set(_) | Value::Event(_) => {

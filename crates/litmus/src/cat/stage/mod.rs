@@ -34,7 +34,8 @@ pub(crate) struct StagedCheck {
     pub(crate) flag: bool,
     /// Whether the program is undefined if the flag is raised.
     pub(crate) undefined: bool,
-    /// The name of the check. Empty for the check that the tool adds to fix unused orders.
+    /// The name of the check. Empty for the check that the tool itself adds, which fixes one order
+    /// for the writes whose order the model does not use.
     pub(crate) name: String,
     /// The low bound of the relation or set.
     pub(crate) low: NodeId,
@@ -50,7 +51,8 @@ pub(crate) struct StagedCheck {
 /// A choice of a `with` statement.
 #[derive(Clone, Debug)]
 pub(crate) enum Choice {
-    /// A total order of a set that extends a relation.
+    /// The value is a total order on the set of the first node that extends the relation of the
+    /// second node.
     Linear(NodeId, NodeId),
     /// The value is one of several relations or sets.
     Among(Vec<NodeId>),

@@ -17,7 +17,7 @@ const LISTED_MAX: u32 = 6;
 /// The maximum number of combinations that `cross` lists individually.
 const CROSSED_MAX: usize = 4096;
 
-/// The writes that the model orders.
+/// The writes whose coherence order the model uses.
 #[derive(Debug, Default)]
 pub(super) struct Ordered {
     /// Whether the model uses the whole coherence order, or a relation that is derived from the
@@ -92,8 +92,8 @@ impl Stager<'_, '_, '_> {
         });
     }
 
-    /// The total orders of `set` that extend the relation `order`. Both arguments must not depend
-    /// on a choice of the search.
+    /// The total orders of `set` that extend the relation `order`. Neither argument may depend on a
+    /// choice of the search.
     pub(super) fn linearisations(
         &mut self,
         set: Bounds,

@@ -152,11 +152,11 @@ impl Stager<'_, '_, '_> {
     }
 }
 
-/// The result of an iteration.
+/// The result of solving a recursive definition by repeated evaluation.
 enum Iterated {
     Settled(Scope),
     Diverges,
-    /// The definition depends on choices of the search. The list says for each binding whether it
-    /// is a set.
+    /// The definition depends on choices of the search, so it is not solved here. The list says for
+    /// each binding whether its value is a set (true) or a relation (false).
     Open(Vec<bool>),
 }

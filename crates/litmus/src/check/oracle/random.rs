@@ -41,7 +41,7 @@ pub(super) struct Mix {
 }
 
 const USUAL: Mix = Mix { stores: 3, loads: 3, rmws: 1, barriers: 0 };
-/// A mix with mostly read-modify-writes, and with barriers that wait for two threads.
+/// A mix of mostly read-modify-writes, with some barriers that wait for two threads.
 pub(super) const LOCKS: Mix = Mix { stores: 1, loads: 1, rmws: 5, barriers: 1 };
 
 /// A random program of two or three threads on two locations.

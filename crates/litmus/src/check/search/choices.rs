@@ -97,7 +97,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         self.touch(DEP_WITH);
     }
 
-    /// Whether the remaining choices of `with` statements can give no new result.
+    /// Whether the remaining choices of `with` statements cannot change the result. This is so if
+    /// an earlier choice has passed all checks, and every wanted flag that depends on these choices
+    /// is already found.
     pub(super) fn choices_done(&self, allowed: bool, flags: &[(usize, Vec<EventSet>)]) -> bool {
         allowed
             && self.checks.iter().enumerate().all(|(number, check)| {

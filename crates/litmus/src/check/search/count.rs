@@ -16,12 +16,14 @@ use crate::exec::set::{EventSet, Word, members};
 
 use super::{Flags, Halt, Inputs, Search, Visitor, satisfied};
 
-/// The number of failures in a row after which the test for free reads is run less often.
+/// After this number of successive failures, the test for free reads is run less often. The test
+/// fails if the reads are not free.
 const FAILURES: u32 = 8;
-/// After [`FAILURES`] failures in a row, the test for free reads is run once in this many times.
+/// After [`FAILURES`] successive failures, the test for free reads is run only at one of this many
+/// opportunities.
 const PAUSE: u32 = 64;
-/// The fewest combinations for which the test for free reads is run. With fewer combinations, the
-/// test costs more time than it saves.
+/// The minimum number of combinations for which the test for free reads is run. With fewer
+/// combinations, the test costs more time than it saves.
 const COMBINATIONS_MIN: u64 = 32;
 
 /// The data of the test for free reads, which the comment of this module describes.
@@ -29,8 +31,8 @@ const COMBINATIONS_MIN: u64 = 32;
 pub(super) struct FreeReads {
     /// The nodes of the graph for the low and the high bounds of the choices.
     inputs: Inputs,
-    /// The checks to evaluate, each with the nodes to compute first. `None` if the test
-    /// is impossible.
+    /// The numbers of the checks to evaluate, each with the graph nodes to compute first. `None` if
+    /// the model does not permit the test for free reads.
     checks: Option<Vec<(usize, Vec<NodeId>)>>,
     failures: u32,
 }
@@ -117,7 +119,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     }
 
     /// Decides the reads that the visitor observes, one by one, and reports each execution. All
-    /// these executions have the same flags, so flags are evaluated only for the first execution.
+    /// executions that this function reports have the same flags, so the flags are evaluated only
+    /// for the first of them.
     fn enumerate(&mut self, depth: usize, open: &[Open<W>], flags: &mut Option<Flags>) -> Result<(), Halt> {
         self.tick()?;
         self.nodes += 1;
@@ -169,8 +172,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         holds
     }
 
-    /// Whether each check has the same result for all combinations of writes to read from. A check
-    /// that is not a flag must also hold.
+    /// Whether each check gives the same result for every combination of the writes that the
+    /// undecided reads may read from. A check that is not a flag must also hold. The bounds of the
+    /// relations are already in the graph.
     fn hold_for_all(&mut self, checks: &[(usize, Vec<NodeId>)]) -> Result<bool, Halt> {
         for (number, plan) in checks {
             self.refresh_nodes(plan)?;

@@ -36,7 +36,8 @@ pub(super) struct Saved<W> {
     decided: EventSet<W>,
 }
 
-/// The numbers of decided pairs and reads.
+/// The positions of the search in the lists `pairs` and `reads`. All pairs and all reads before
+/// these positions are decided.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Reached {
     pair: usize,
@@ -133,8 +134,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(Next::Complete)
     }
 
-    /// The undecided read in `narrow` with the fewest possible writes. These are reads of
-    /// read-modify-writes with guards.
+    /// Of the undecided reads in `narrow`, the read with the fewest possible writes. `narrow` has
+    /// the reads of read-modify-writes on whose values some guard depends.
     fn narrow_read(&self) -> Option<Decision<W>> {
         let open = self.narrow.iter().filter(|&&read| !self.decided.has(read));
         let with_domain = open.map(|&read| (read, self.domain(read)));

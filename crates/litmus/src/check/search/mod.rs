@@ -4,8 +4,8 @@
 //! pair by pair, then the write of each read. After each decision the search derives consequences,
 //! and evaluates the checks on the low bounds. The low bound of a relation has the pairs that are
 //! certainly in the relation. Later decisions cannot repair a check that fails, so the search
-//! leaves that subtree out. A check that has held many times in a row is evaluated less often,
-//! until it fails.
+//! leaves that subtree out. If a check has held at many successive evaluations, the search
+//! evaluates it less often until it fails.
 
 mod choices;
 mod count;
@@ -35,21 +35,21 @@ use rules::Rules;
 
 /// The number of decisions between two calls of `stop`.
 const STOP_INTERVAL: u32 = 1024;
-/// A check that has held this many times in a row is evaluated less often.
+/// A check that has held at this number of successive evaluations is evaluated less often.
 const STREAK: u32 = 64;
-/// A check that has held [`STREAK`] times in a row is evaluated once in this many times. It is also
-/// evaluated on complete executions.
+/// A check that has held at [`STREAK`] successive evaluations is evaluated only at one of this many
+/// opportunities. It is also evaluated on complete executions.
 const SKIPS: u32 = 8;
-/// The fewest pairs of writes for which the search probes each pair (see `probe`). With fewer
-/// pairs, probing costs more time than it saves.
+/// The minimum number of pairs of writes for which the search probes each pair (see `probe`). With
+/// fewer pairs, probing costs more time than it saves.
 const PROBED_MIN: usize = 4;
 
 /// Receives each execution that the model allows.
 pub(crate) trait Visitor {
     /// Handles an allowed execution, with the flags that hold on it.
     fn execution<W: Word>(&mut self, found: &AllowedExecution<'_, W>) -> ControlFlow<()>;
-    /// Whether the results depend on the write that this event reads. The search may report
-    /// executions that differ only in unobserved reads as one execution.
+    /// Whether the results depend on the write that this event reads from. The search may report
+    /// executions as one execution if they differ only in the writes of unobserved reads.
     fn observes(&self, _read: usize) -> bool {
         true
     }
@@ -71,8 +71,8 @@ pub(crate) struct AllowedExecution<'s, W> {
     /// The flags that hold on the execution. Each flag is given by the number of its check, and its
     /// relation or set.
     pub(crate) flags: &'s [(usize, Vec<EventSet>)],
-    /// The number of executions that this execution represents. They differ only in reads that the
-    /// visitor does not observe.
+    /// The number of executions that this execution represents. The represented executions differ
+    /// only in the writes that unobserved reads read from.
     pub(crate) weight: u64,
 }
 
@@ -101,14 +101,17 @@ struct Search<'a, 'p, V, W> {
     evaluated: Vec<usize>,
     linear: Vec<Linear<W>>,
     rules: Rules<W>,
-    /// For each read, the number of the atomicity rule for its read-modify-write. `None` for other
-    /// reads.
+    /// For each read of a read-modify-write, the number of the atomicity rule for this
+    /// read-modify-write. `None` for other events.
     atomic_of: Vec<Option<usize>>,
-    /// The pairs of writes whose order the search decides, in the sequence of the decisions.
+    /// The pairs of writes whose order the search decides. The search decides them in the order of
+    /// this list.
     pairs: Vec<(usize, usize)>,
-    /// The reads whose writes the search decides, in the sequence of the decisions.
+    /// The reads whose writes the search decides. The search decides them in the order of this
+    /// list.
     reads: Vec<usize>,
-    /// For each read, the guards whose conditions depend on its value.
+    /// For each read, the numbers of the guards that depend on its value. A guard is a condition
+    /// under which a path is taken.
     guards_of: Vec<Vec<usize>>,
     /// The reads whose values some guard depends on.
     guarded: Vec<usize>,
@@ -148,14 +151,14 @@ struct Search<'a, 'p, V, W> {
     stamps: Vec<u64>,
     /// The time at which each check was last found to hold.
     judged: Vec<u64>,
-    /// The number of times in a row that each check held.
+    /// For each check, the number of its latest successive evaluations in which it held.
     streaks: Vec<u32>,
     /// For each check, the number of evaluations that were skipped since its last evaluation.
     skipped: Vec<u32>,
     saved: Vec<Saved<W>>,
     /// The data of the test for free reads.
     free: FreeReads,
-    /// The number of executions that each found execution stands for.
+    /// The number of executions that each reported execution represents.
     weight: u64,
     /// A buffer for a relation that is being computed.
     scratch: Vec<EventSet<W>>,
@@ -199,14 +202,14 @@ pub(crate) struct SearchOptions<'a> {
     pub(crate) file: &'a str,
     pub(crate) partial_coherence: bool,
     pub(crate) numbers: &'a [Value],
-    /// Whether to ignore all checks, so that every candidate execution is reported.
+    /// Whether to ignore all checks. The search then reports every candidate execution.
     pub(crate) unchecked: bool,
-    /// Whether to use wide words, even if the events would fit into narrow ones.
+    /// Whether to use event sets of 128 bits even if 64 bits are enough for the events.
     pub(crate) wide: bool,
 }
 
-/// Runs the search, over words as wide as the events need. Returns the number of search
-/// nodes. `syncs` are the possible orders of PTX's fences.
+/// Runs the search, with event sets of 64 bits if they are enough for the events, otherwise of 128
+/// bits. Returns the number of search nodes. `syncs` are the possible orders of PTX's fences.
 pub(crate) fn search<V: Visitor>(
     skeleton: &Skeleton<'_>,
     staged: Staged,
@@ -310,8 +313,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
         search
     }
 
-    /// Puts the decisions into their sequence. Also removes some candidates of reads: writes that a
-    /// guard excludes, if the guard depends on this read alone.
+    /// Fixes the order in which the search makes its decisions. Also removes a write from the
+    /// candidates of a read if a guard that depends on this read alone excludes the write.
     fn prepare(&mut self) {
         let events = &self.skeleton.events;
         let is_rmw = |write: usize| events[write].rmw;
@@ -394,7 +397,7 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
     }
 
     /// Tries both orders of each undecided pair of writes. If one order leads to a contradiction,
-    /// decides the other one. Returns false if both orders of a pair do.
+    /// decides the other one. Returns false if both orders of some pair lead to a contradiction.
     fn probe(&mut self) -> Result<bool, Halt> {
         if self.pairs.len() < PROBED_MIN {
             return Ok(true);

@@ -77,9 +77,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     }
 
     /// Applies an atomicity rule to a read-modify-write that reads from the write S and makes the
-    /// write W. In the coherence order, no write of `between` may lie between S and W. So a write of
-    /// `between` that follows S is ordered behind W, and one that precedes W is ordered before S.
-    /// Returns false on a contradiction.
+    /// write W. In the coherence order, no write of `between` may lie between S and W. So a write
+    /// of `between` that follows S must also follow W, and a write of `between` that precedes W
+    /// must also precede S. Returns false on a contradiction.
     fn enforce_atomicity(&mut self, rule: Atomic<W>, again: &mut bool) -> bool {
         let Atomic { read, write, between } = rule;
         let source = self.rf[read];
@@ -103,7 +103,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     }
 
     /// Adds the coherence edges that checks of the form `empty a \ co` require. Returns `None` on a
-    /// contradiction, otherwise whether edges were added.
+    /// contradiction. Otherwise returns whether it has added an edge.
     fn force_coherence(&mut self) -> Result<Option<bool>, Halt> {
         let mut added = false;
         if self.dirty != 0 {

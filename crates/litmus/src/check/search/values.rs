@@ -67,7 +67,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         })
     }
 
-    /// Reports the execution with its values. First guesses each value that depends only on itself.
+    /// Reports the execution with its values. Before that, tries every number of the program for
+    /// each value that depends only on itself.
     pub(super) fn with_values(&mut self, flags: &[(usize, Vec<EventSet>)]) -> Result<(), Halt> {
         if !self.symbolic {
             for read in members(self.decided) {

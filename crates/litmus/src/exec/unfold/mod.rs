@@ -28,7 +28,7 @@ const VALUE_DEPTH_MAX: usize = 200;
 #[derive(Clone, Debug)]
 pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
-    /// The value that each event writes. The value of a read stands for itself.
+    /// For each event, the value that it writes. For a read, the symbol of the value that it reads.
     pub(crate) values: Vec<Sym>,
     /// For each event, the earlier reads that its address depends on. `data` and `ctrl` hold the
     /// earlier reads that its value and its execution depend on.
@@ -50,8 +50,9 @@ pub(crate) struct Trace {
 }
 
 impl WaitPoint {
-    /// Whether the thread waits at a barrier with a count. Other threads may complete that
-    /// barrier without this thread, so the thread may wait there for ever.
+    /// Whether the thread waits at a barrier with a count, which completes when a given number of
+    /// threads has arrived. Other threads may complete that barrier without this thread, so the
+    /// thread may wait there for ever.
     pub(crate) fn is_counted(&self) -> bool {
         matches!(self, WaitPoint::Barrier(meeting) if meeting.quorum.is_some())
     }
@@ -72,8 +73,8 @@ pub(crate) enum WaitPoint {
 /// All paths through one thread.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Unfolding {
-    /// The paths that reach the end and have no loop iteration without an effect, and the paths
-    /// that wait at a barrier with a count.
+    /// The paths that reach the end and have no loop iteration without an effect. Also the paths
+    /// that wait at a barrier with a count (a given number of threads).
     pub(crate) traces: Vec<Trace>,
     /// The remaining paths, if the caller requests them. They add no final state, but their
     /// accesses may race.
@@ -90,8 +91,7 @@ pub(crate) struct Unfolding {
 #[derive(Clone)]
 struct Register {
     value: Sym,
-    /// The reads that the value was computed from, even if the value does not depend on them in the
-    /// end.
+    /// The reads that the value was computed from, including reads that no longer occur in `value`.
     from: EventSet,
 }
 
@@ -102,13 +102,14 @@ struct State {
     steps: usize,
     registers: Vec<Register>,
     trace: Trace,
-    /// The reads that decided a branch, with the position where its two paths join. A branch is
-    /// removed when that position is reached.
+    /// For each branch whose condition depends on reads: these reads, and the position where the
+    /// two paths of the branch join. The entry is removed when the path reaches that position.
     deciding: Vec<(EventSet, Option<usize>)>,
-    /// The number of times each backward jump was taken.
+    /// The position of each backward jump that the path took, and the number of times that it took
+    /// the jump.
     backward: Vec<(usize, usize)>,
-    /// For each loop head that the path passed: its position, the number of events at that time,
-    /// and the registers.
+    /// For each loop head that the path passed: its position, and the number of events and the
+    /// registers at the time of the last passage.
     heads: Vec<(usize, usize, Vec<Register>)>,
     /// For each barrier, the number of times that the path passed it.
     rounds: Vec<(Value, Value, u16)>,
@@ -254,7 +255,7 @@ struct Unfolder<'p> {
     out: Unfolding,
 }
 
-/// Says whether to continue with a path.
+/// Whether the unfolding goes on with the current path.
 enum Next {
     Go,
     Stop,

@@ -60,7 +60,8 @@ impl State {
         })
     }
 
-    /// Counts a backward jump. Returns false if the thread has then taken the jump too often.
+    /// Counts a backward jump, unless the iteration that it ends had no effect. Returns false if
+    /// the thread has then taken the jump more often than the options allow.
     fn count_jump(&mut self, plan: &Plan<'_>, t: usize, pc: usize, head: usize) -> bool {
         if self.has_no_effect(plan, t, head) {
             return true;
@@ -69,8 +70,8 @@ impl State {
         self.threads[t].jumps[pc] <= plan.options.unroll
     }
 
-    /// Begins an iteration of a loop. Returns false if the thread loops without any
-    /// access.
+    /// Begins an iteration of a loop. Returns false if the previous iteration had no effect and
+    /// made no access: the thread then loops for ever.
     fn begin_iteration(&mut self, plan: &Plan<'_>, t: usize, head: usize) -> bool {
         let no_effect = self.has_no_effect(plan, t, head);
         let registers = self.registers_of(plan, t).to_vec();
