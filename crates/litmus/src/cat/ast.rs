@@ -78,14 +78,14 @@ pub(crate) enum Condition {
 /// An arm of `match`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Arm {
-    /// The case of a tag, `'tag -> e`.
+    /// The arm for a tag, `'tag -> e`.
     Tag(String, Expr),
-    /// The case of the empty set, `{} -> e`.
+    /// The arm for the empty set, `{} -> e`.
     Empty(Expr),
-    /// The case of a set with at least one member, `x ++ xs -> e`. `x` is the first member, and
-    /// `xs` is the set of the others.
+    /// The arm for a set with at least one member, `x ++ xs -> e`. `x` is the first member, and
+    /// `xs` is the set of the other members.
     Cons(Option<Name>, Option<Name>, Expr),
-    /// The case of a set with at least one member, `before | x ++ after -> e`. `x` is the middle
+    /// The arm for a set with at least one member, `before | x ++ after -> e`. `x` is the middle
     /// member, `before` is the set of the members before it, and `after` is the set of the members
     /// after it.
     Split([Option<Name>; 3], Expr),
@@ -182,7 +182,7 @@ pub(crate) struct Check {
     pub(crate) negated: bool,
     /// Whether the check is a flag. A flag reports executions but does not forbid them.
     pub(crate) flag: bool,
-    /// Whether the program is undefined if the flag is raised.
+    /// Whether the program has undefined behaviour if the flag is raised.
     pub(crate) undefined: bool,
     pub(crate) expr: Expr,
     pub(crate) name: Option<String>,
@@ -196,11 +196,11 @@ pub(crate) enum Statement {
     InFile(usize),
     /// A statement `include "file"`. The reader replaces it by the statements of the file.
     Include(Place, String),
-    /// An included file that cannot be read, and the reason.
+    /// A statement `include` of a file that cannot be read, with the reason.
     Missing(Place, String),
     /// Several statements, in order.
     Block(Vec<Statement>),
-    /// A statement `let`.
+    /// A statement `let`, which defines names.
     Let(Bindings),
     /// A check or a flag.
     Check(Check),

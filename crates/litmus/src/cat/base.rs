@@ -92,7 +92,8 @@ pub(super) fn of_location(name: &str, on: &Skeleton<'_>) -> EventSet {
     on.set(|e| e.loc.is_some_and(|loc| on.program.loc(loc).name == name))
 }
 
-/// Whether a test format other than that of the program defines the name.
+/// Whether some test format defines the name. The caller already knows that the format of the
+/// program does not define it.
 pub(super) fn defined_by_other_format(name: &str) -> bool {
     FORMAT_SPECIFIC.contains(&name) || vulkan::SETS.contains(&name) || vulkan::RELATIONS.contains(&name)
 }
@@ -109,7 +110,8 @@ pub(super) fn find(name: &str, on: &Skeleton<'_>) -> Option<Base> {
 }
 
 /// The effective memory order of an event. In PTX, an acquire-release operation makes its read an
-/// acquire and its write a release. In other formats both events keep the order of the operation.
+/// acquire and its write a release. In other formats the read and the write both have the order of
+/// the operation.
 fn order(event: &Event, dialect: Dialect) -> Order {
     if dialect != Dialect::Ptx || event.is_fence() {
         return event.order;

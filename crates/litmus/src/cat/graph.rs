@@ -31,7 +31,8 @@ pub(crate) enum Chosen {
     Fr,
     /// The order of PTX's sequentially consistent fences.
     SyncFence,
-    /// The value of a `with` statement.
+    /// The value that the search chooses for a `with` statement, given by the number of this
+    /// choice.
     With(u8),
 }
 
@@ -52,7 +53,7 @@ pub(crate) const DEP_WHOLE: Deps = 16;
 /// The operation of a node. Relations and sets share the operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Op {
-    /// A constant relation or set, by number.
+    /// A constant relation or set. The number is different for each constant.
     Const(u32),
     /// A relation that the search chooses. If the flag is true, the node has the high bound: the
     /// pairs that may belong to the relation. If the flag is false, the node has the low bound: the
@@ -106,7 +107,7 @@ pub(crate) struct Node {
 pub(crate) struct Group {
     pub(crate) vars: Vec<NodeId>,
     pub(crate) bodies: Vec<NodeId>,
-    /// The nodes that depend on `vars`. Each node comes after its operands.
+    /// The nodes whose values depend on `vars`. Each node comes after its operands.
     pub(crate) inner: Vec<NodeId>,
     /// Whether the definition is monotone: no variable occurs in the right operand of a difference.
     pub(crate) monotone: bool,

@@ -62,8 +62,8 @@ impl Declarations {
         }
     }
 
-    /// Adds the tags of a set that consists of tags, unions and names of enums. Returns false for
-    /// any other set, which must be computed.
+    /// Adds the tags of a set that consists of tags, unions and names of enums. Returns false for a
+    /// set of another form: its tags are known only after its evaluation.
     fn tags(&self, set: &Expr, into: &mut Vec<String>) -> bool {
         match &*set.node {
             Node::Tag(tag) => into.push(tag.clone()),

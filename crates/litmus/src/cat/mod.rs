@@ -44,7 +44,7 @@ pub struct Prelude<'a> {
 /// A memory model, read from a `.cat` file.
 #[derive(Clone, Debug)]
 pub struct Model {
-    /// The name that the user gave.
+    /// The name by which the user selected the model.
     pub name: String,
     /// The file of the model.
     pub file: String,

@@ -49,7 +49,7 @@ pub(crate) enum Builtin {
     TagFenced,
     /// `loc2events('x)`: the accesses of the location `x`.
     LocEvents,
-    /// An error that the model raises.
+    /// `fail`: the function by which a model raises an error.
     Fail,
 }
 

@@ -111,7 +111,8 @@ pub fn refusals(
     Ok(refusals)
 }
 
-/// Looks for one execution with the wanted property.
+/// A visitor that looks for one execution with two properties: its final state has the property
+/// `wanted`, and the check with the number `check` fails.
 struct PropertyVisitor<'a, 'p> {
     program: &'a Program,
     skeleton: &'a Skeleton<'p>,

@@ -93,7 +93,7 @@ impl<W: Word> Linear<W> {
         matrix::is_irreflexive(&self.closure)
     }
 
-    /// Adds one edge. Returns false if it closes a cycle.
+    /// Adds one edge. Returns false if the edge closes a cycle.
     #[inline]
     fn add(&mut self, from: usize, to: usize) -> bool {
         if from == to || self.closure[to].has(from) {
@@ -147,9 +147,9 @@ impl<W: Word> Linear<W> {
         true
     }
 
-    /// Returns two sets of writes: the writes that `read` cannot read, and the writes that cannot
-    /// follow, in coherence order, the write that `read` reads. In both cases the edge would close
-    /// a cycle.
+    /// Returns two sets of writes. For a write of the first set, the reads-from edge from the write
+    /// to `read` would close a cycle. For a write of the second set, the from-reads edge from
+    /// `read` to the write would close a cycle.
     #[inline]
     pub(crate) fn closed_to(&self, read: usize) -> (EventSet<W>, EventSet<W>) {
         let mut earlier = EventSet::EMPTY;

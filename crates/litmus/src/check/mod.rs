@@ -54,7 +54,7 @@ use search::{Halt, SearchOptions};
 
 /// The options of a check.
 pub struct Options<'a> {
-    /// The maximum number of times that a backward jump is taken.
+    /// The maximum number of times that a path takes one backward jump.
     pub unroll: usize,
     /// Called at intervals. If it returns true, the check ends with the results so far.
     pub stop: Box<dyn FnMut() -> bool + 'a>,
@@ -79,7 +79,8 @@ pub(crate) struct Gaps {
     pub(crate) size: bool,
     pub(crate) states: bool,
     pub(crate) time: bool,
-    /// Some executions in which a thread waits are missing. No final state is missing.
+    /// Whether executions are missing in which a thread waits. No final state is missing because of
+    /// this gap.
     pub(crate) waiting: bool,
 }
 
@@ -156,12 +157,12 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
     Ok(report::report(program, model, options.unroll, outcomes, &checks, gaps))
 }
 
-/// Selects which combinations of paths are examined.
+/// The combinations of paths that are examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Paths {
-    /// All threads of the execution end.
+    /// Combinations in which all threads end.
     Whole,
-    /// Some thread waits, or has an iteration of a loop without an effect.
+    /// Combinations in which some thread waits, or has a loop iteration without an effect.
     Waiting,
 }
 
@@ -244,9 +245,12 @@ fn for_each_meeting<'p>(
 }
 
 /// Whether some thread waits, or has a loop iteration without an effect. Such executions are
-/// examined for races only. An iteration without an effect only reads, and one access of a race is
-/// a write, so two threads with such iterations show no further race: the result is then false. If
-/// the test has a filter on final states, the result is false if a thread waits.
+/// examined for races only.
+///
+/// The result is false if several threads have a loop iteration without an effect. Such an
+/// iteration only reads, and two reads do not race, so combinations with one of these threads show
+/// the same races. The result is also false if a thread waits and the test has a filter on final
+/// states.
 fn is_waiting(program: &Program, traces: &[&Trace]) -> bool {
     if program.filter.is_some() && traces.iter().any(|t| t.waits_at.is_some()) {
         return false;
@@ -255,9 +259,9 @@ fn is_waiting(program: &Program, traces: &[&Trace]) -> bool {
     idle <= 1 && !traces.iter().all(|t| t.whole)
 }
 
-/// The possible orders of PTX's sequentially consistent fences. Each total order that
-/// agrees with program order gives the pairs of fences whose scopes include each
-/// other's threads.
+/// The possible orders of PTX's sequentially consistent fences. Each total order of these fences
+/// that agrees with program order gives one result: its pairs of fences in which the scope of each
+/// fence includes the thread of the other.
 fn fence_orders(skeleton: &Skeleton<'_>) -> Vec<Rows> {
     let fences = skeleton.set(|e| e.is_fence() && e.meeting.is_none() && e.order == Order::SeqCst);
     let reaches = |a: usize, b: usize| {

@@ -58,7 +58,8 @@ struct Counter {
 }
 
 impl Counter {
-    /// Whether the visitor observes the read with this event number. It observes even numbers.
+    /// Whether the visitor observes the read with this event number: it observes the reads with
+    /// even numbers.
     const fn observed(read: usize) -> bool {
         read.is_multiple_of(2)
     }

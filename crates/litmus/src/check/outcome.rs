@@ -16,7 +16,7 @@ use super::search::{AllowedExecution, Visitor};
 /// of values in these states.
 const STATES_MAX: usize = 200_000;
 const VALUES_MAX: usize = 2_000_000;
-/// The maximum number of final states for which an example execution is kept.
+/// The maximum number of final states for which an execution is kept as a witness.
 const EXAMPLES_MAX: usize = 256;
 
 /// A final state, with the number of executions that end in it.

@@ -46,7 +46,7 @@ impl fmt::Display for State {
 pub struct Flag {
     /// The name that the model gives the flag.
     pub name: String,
-    /// Whether the program is undefined if the flag holds.
+    /// Whether the program has undefined behaviour if the flag holds.
     pub undefined: bool,
     /// The number of executions on which the flag holds.
     pub count: u64,
@@ -292,8 +292,8 @@ impl Report {
         }
     }
 
-    /// The test's outcomes in one word: `Never`, `Sometimes` or `Always`. `Undecided` if the
-    /// verdict is undecided.
+    /// Says in one word how many executions have the property of the condition: `Never` for none,
+    /// `Sometimes` for some, `Always` for all. `Undecided` if the verdict is undecided.
     #[must_use]
     pub const fn observation(&self) -> &'static str {
         if !self.decided {
@@ -316,7 +316,7 @@ impl Report {
         }
     }
 
-    /// Whether the program is undefined: then any outcome is possible.
+    /// Whether the program has undefined behaviour. Any outcome is then possible.
     #[must_use]
     pub fn is_undefined(&self) -> bool {
         self.flags.iter().any(|flag| flag.undefined)

@@ -74,9 +74,9 @@ pub struct Event {
     pub commutative: bool,
     /// Whether the event belongs to a read-modify-write.
     pub rmw: bool,
-    /// Whether the event, if it is a fence, orders accesses to global memory.
+    /// Whether the event, if it belongs to a fence or a barrier, orders accesses to global memory.
     pub global: bool,
-    /// Whether the event, if it is a fence, orders accesses to local memory.
+    /// Whether the event, if it belongs to a fence or a barrier, orders accesses to local memory.
     pub local: bool,
     /// The arrival at a barrier, if the event belongs to a barrier.
     pub meeting: Option<Meeting>,

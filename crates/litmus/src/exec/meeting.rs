@@ -117,7 +117,7 @@ impl Skeleton<'_> {
         found.into_iter().collect()
     }
 
-    /// Whether the generations of all barriers can complete one after the other.
+    /// Whether some order exists in which all generations can complete, one after the other.
     fn in_order(&self, arrivals: &[EventSet], meets: &[EventSet]) -> bool {
         let waits = |event: usize| self.events[event].meeting.is_some_and(|m| !m.arrive);
         let generation = |arrival: EventSet| {

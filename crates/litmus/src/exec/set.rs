@@ -118,7 +118,7 @@ word!(u128, |word: u128| match (word as u64).lowest() {
 pub struct EventSet<W = u128>(W);
 
 impl<W: Word> EventSet<W> {
-    /// The set without an event.
+    /// The empty set.
     pub const EMPTY: EventSet<W> = EventSet(W::NONE);
 
     /// The set of one event.

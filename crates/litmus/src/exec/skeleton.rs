@@ -39,7 +39,8 @@ pub struct Skeleton<'p> {
     pub rmw: Rows,
     /// The pairs of events that meet at barriers.
     pub meets: Rows,
-    /// The possible values of `meets`, if some barrier waits for a given number of threads.
+    /// The possible values of `meets`. There are several only if some barrier waits for a given
+    /// number of threads.
     pub(crate) meetings: Vec<Rows>,
     /// Whether `meets` has more possible values than `meetings` holds.
     pub(crate) meetings_overflow: bool,

@@ -52,7 +52,9 @@ pub(super) fn shapes(threads: usize, locations_max: usize) -> Vec<Cycle> {
     shapes
 }
 
-/// Builds the cycle of threads of these kinds. `None` if that cycle is not critical.
+/// Builds the cycle with threads of the given kinds. Three flags describe the kind of a thread:
+/// whether the cycle enters the thread by a write, whether it leaves the thread by a write, and
+/// whether these are two accesses. `None` if the cycle is not critical.
 fn close(threads: &[(bool, bool, bool)], locations_max: usize) -> Option<Cycle> {
     let count = threads.len();
     let steps = threads.iter().filter(|thread| thread.2).count();

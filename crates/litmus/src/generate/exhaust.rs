@@ -69,9 +69,9 @@ struct Usage {
 }
 
 impl Usage {
-    /// The minimum number of operations to add on the location in a program with this many threads.
-    /// Afterwards every expected value is written, and at least two threads (if there are two)
-    /// access the location.
+    /// The minimum number of operations on the location that are still missing, in a program with
+    /// this many threads. The location needs at least one write, a write of each expected value,
+    /// and accesses by two threads (if the program has two).
     fn missing_operations(&self, threads: usize) -> usize {
         let writes = self.awaited.max(1).saturating_sub(self.writes);
         usize::from(writes).max(usize::from((self.threads.count_ones() as usize) < threads.min(2)))

@@ -45,7 +45,7 @@ pub struct LevelBound {
 /// The memory orders that the synchronization operations of a program have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Ordering {
-    /// Loads acquire, stores release, other operations do both.
+    /// Loads are acquires, stores are releases, and other operations are both.
     AcquireRelease,
     /// All operations are sequentially consistent.
     SeqCst,

@@ -94,8 +94,8 @@ fn code(skeleton: &ProgramSkeleton, order: &[usize]) -> Vec<u8> {
     code
 }
 
-/// For each location, its writes in the new order of threads. Each write is given by its number in
-/// the old order.
+/// For each location, its writes, with the threads in the order `order`. Each write is given by its
+/// number among the writes to the location, with the threads in their original order.
 fn new_values(skeleton: &ProgramSkeleton, order: &[usize]) -> Vec<Vec<u8>> {
     let mut seen = vec![0u8; skeleton.locations()];
     let mut numbers: Vec<Vec<(usize, u8)>> = vec![Vec::new(); seen.len()];

@@ -44,8 +44,8 @@ impl Keys {
         key.finish()
     }
 
-    /// Adds the accesses that may still race to the fingerprint. Returns false if there are no such
-    /// accesses.
+    /// Adds to the fingerprint the accesses that may still race. Returns false if no access may
+    /// still race.
     fn add_logs(&mut self, key: &mut Fingerprint, plan: &Plan<'_>, state: &State) -> bool {
         self.counts.resize(state.threads.len(), Vec::new());
         let mut any = false;

@@ -61,11 +61,13 @@ impl SyncOrder {
 /// The treatment of relaxed atomics, which the models do not define.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RelaxedAs {
-    /// An ordinary data access.
+    /// A relaxed atomic counts as an ordinary data access.
     Data,
-    /// A synchronization operation that is neither a release nor an acquire.
+    /// A relaxed atomic counts as a synchronization operation that is neither a release nor an
+    /// acquire.
     Sync,
-    /// Loads acquire, stores release, read-modify-writes do both.
+    /// Relaxed loads count as acquires, relaxed stores as releases, and relaxed read-modify-writes
+    /// as both.
     AcqRel,
 }
 

@@ -16,7 +16,7 @@ pub(crate) struct Op {
     /// The number of the instruction's access among the accesses of the program. `None` if the
     /// instruction has no access.
     pub(crate) access: Option<u16>,
-    /// Whether no other thread can observe the instruction.
+    /// Whether the instruction has no effect that another thread can observe.
     pub(crate) local: bool,
 }
 
@@ -46,7 +46,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) scoping: Scoping,
     pub(crate) threads: Vec<ThreadPlan>,
     pub(crate) registers: usize,
-    /// The terms of a final state.
+    /// The registers and locations (terms) whose values form a final state.
     pub(crate) terms: Vec<Term>,
     /// The locations whose final values are reported, as a bit set.
     pub(crate) observed_locations: u64,

@@ -48,8 +48,8 @@ impl Verdict {
     }
 
     /// The verdict in the format of herd's output, for scripts that read it. It counts final states
-    /// as witnesses: the search does not visit all executions, because it skips those that differ
-    /// only in the order of commuting operations.
+    /// as witnesses, because the search does not visit all executions. Of executions that differ
+    /// only in the order of commuting operations, the search visits only some.
     #[must_use]
     pub fn herd_block(&self, program: &Program) -> String {
         let allowed = match program.condition.quantifier {

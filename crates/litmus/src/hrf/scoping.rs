@@ -28,8 +28,8 @@ pub struct Role {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Channel {
     pub(crate) closure: u16,
-    /// The number of the channel's first slot. A channel has [`Scoping::slots`] slots with
-    /// consecutive numbers.
+    /// The number of the channel's first slot. A slot is a part of a channel that has its own
+    /// clock. A channel has [`Scoping::slots`] slots with consecutive numbers.
     pub(crate) base: u32,
 }
 

@@ -41,7 +41,8 @@ pub struct ExecutionStep {
     pub written: Option<Value>,
     /// The role of the step in synchronization: data access, release, acquire or both.
     pub role: Role,
-    /// The choice that led to the step.
+    /// The choice that led to the step: the thread that takes it, and whether its weak
+    /// compare-and-swap fails spuriously.
     pub choice: Choice,
 }
 
@@ -64,7 +65,8 @@ pub(crate) fn replay(plan: &Plan<'_>, path: &[Choice]) -> Result<Execution, Chec
     Ok(Execution { steps })
 }
 
-/// Replays the choices on a program that may have other scopes. Returns whether two accesses race.
+/// Replays the choices of `path` on the program of `plan`. The path may come from a program with
+/// other scopes. Returns whether two accesses race.
 pub(crate) fn has_race(plan: &Plan<'_>, path: &[Choice]) -> Result<bool, CheckError> {
     let mut state = State::start(plan)?;
     let mut conflicts: Vec<Conflict> = Vec::new();

@@ -81,7 +81,7 @@ pub struct Verdict {
     /// The reading of the model: the model, and decisions for the questions that the paper leaves
     /// open.
     pub reading: Reading,
-    /// The terms whose values form a final state.
+    /// The registers and locations (terms) whose values form a final state.
     pub terms: Vec<Term>,
     /// The final states of all sequentially consistent executions. If there is a race,
     /// the model also allows all other states.

@@ -83,7 +83,7 @@ impl Cursor {
         matches!(self.peek(), Kind::Word(w) if w == word)
     }
 
-    /// Skips `mark` if it is the next token. Returns whether it was.
+    /// Skips `mark` if it is the next token. Returns whether `mark` was skipped.
     pub(super) fn eat(&mut self, mark: &str) -> bool {
         let here = self.is(mark);
         if here {
@@ -92,7 +92,7 @@ impl Cursor {
         here
     }
 
-    /// Skips `word` if it is the next token. Returns whether it was.
+    /// Skips `word` if it is the next token. Returns whether `word` was skipped.
     pub(super) fn eat_word(&mut self, word: &str) -> bool {
         let here = self.is_word(word);
         if here {
@@ -101,7 +101,7 @@ impl Cursor {
         here
     }
 
-    /// Skips `mark`, or fails if it is not next.
+    /// Skips `mark`. Fails if the next token is not `mark`.
     pub(super) fn expect(&mut self, mark: &str) -> Result<(), TextError> {
         if self.eat(mark) { Ok(()) } else { Err(self.expected(format!("`{mark}`"))) }
     }

@@ -54,8 +54,8 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     Ok(program)
 }
 
-/// Reads the scope tree and the memory regions, which follow the code. Returns them, and whether
-/// the test has a scope tree.
+/// Reads the scope tree and the memory regions, which follow the code. Returns the placement of the
+/// threads with these regions, and whether the test has a scope tree.
 fn survey(cursor: &mut Cursor) -> Result<(Placement, bool), TextError> {
     let begin = cursor.position();
     let mut placement = Placement::default();

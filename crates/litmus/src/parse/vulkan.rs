@@ -263,8 +263,8 @@ fn store(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
     Ok(Instr::Store { access, value })
 }
 
-/// Parses a read-modify-write, such as `rmw.atom.wg.sc0.add r0, x, 1`. Without a function it is an
-/// exchange.
+/// Parses a read-modify-write, such as `rmw.atom.wg.sc0.add r0, x, 1`. If the opcode has no
+/// function such as `.add`, the read-modify-write is an exchange.
 fn read_modify_write(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextError> {
     const ORDERS: [Order; 4] = [Order::Relaxed, Order::Acquire, Order::Release, Order::AcqRel];
     if !op.atomic {

@@ -189,7 +189,8 @@ impl Fence {
     }
 }
 
-/// An execution barrier: no thread of `group` passes before all have arrived.
+/// An execution barrier: no waiting thread passes the barrier before all expected threads have
+/// arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Barrier {
     /// The scope instance whose threads meet: a work-group.
@@ -278,7 +279,7 @@ pub enum Instr {
         /// The position of the next instruction after a jump.
         target: usize,
         /// The position where the two paths of the branch join. Control dependencies end there.
-        /// `None` if the test does not give it.
+        /// `None` if the test does not give this position.
         join: Option<usize>,
     },
     /// Jumps to `target`.

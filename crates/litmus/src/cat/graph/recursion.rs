@@ -67,8 +67,8 @@ impl<W: Word> Graph<W> {
         })
     }
 
-    /// Solves the recursive definition `group`. Nodes outside the definition that its bodies use
-    /// must already have current values.
+    /// Solves the recursive definition `group`. Its bodies may use nodes outside of the definition.
+    /// The values of these nodes must be up to date before the call.
     pub(crate) fn solve(&mut self, group: u16) -> Result<(), Diverges> {
         let of = core::mem::take(&mut self.groups[usize::from(group)]);
         for &var in &of.vars {

@@ -32,14 +32,14 @@ pub(crate) struct StagedCheck {
     pub(crate) kind: CheckKind,
     pub(crate) negated: bool,
     pub(crate) flag: bool,
-    /// Whether the program is undefined if the flag is raised.
+    /// Whether the program has undefined behaviour if the flag is raised.
     pub(crate) undefined: bool,
     /// The name of the check. Empty for the check that the tool itself adds, which fixes one order
     /// for the writes whose order the model does not use.
     pub(crate) name: String,
-    /// The low bound of the relation or set.
+    /// The low bound of the relation or set that the check examines.
     pub(crate) low: NodeId,
-    /// The high bound of the relation or set.
+    /// The high bound of the relation or set that the check examines.
     pub(crate) high: NodeId,
     /// The choices that the deciding bound depends on. The high bound decides a negated check that
     /// is not a flag. The low bound decides every other check.
@@ -329,7 +329,8 @@ pub(crate) fn diverges(name: &str) -> String {
     format!("the recursive definition of `{name}` does not converge: it uses itself after `\\` or `~`")
 }
 
-/// Whether a check can only be decided on complete executions.
+/// Whether a check can be decided only on complete executions. `deps` are the choices that the
+/// check depends on.
 pub(crate) const fn only_whole(deps: Deps) -> bool {
     deps & (DEP_WHOLE | DEP_WITH) != 0
 }

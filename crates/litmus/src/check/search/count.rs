@@ -26,7 +26,8 @@ const PAUSE: u32 = 64;
 /// combinations, the test costs more time than it saves.
 const COMBINATIONS_MIN: u64 = 32;
 
-/// The data of the test for free reads, which the comment of this module describes.
+/// The data of the test for free reads. Undecided reads are free if the model allows every
+/// combination of the writes that they may read from.
 #[derive(Default)]
 pub(super) struct FreeReads {
     /// The nodes of the graph for the low and the high bounds of the choices.
@@ -41,8 +42,8 @@ pub(super) struct FreeReads {
 pub(super) type Open<W> = (usize, EventSet<W>);
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// Prepares the test for free reads. The test is impossible if some check is exact only on
-    /// complete executions.
+    /// Prepares the test for free reads (see [`FreeReads`]). The test is impossible if some check
+    /// is exact only on complete executions, or if the model has `with` statements.
     pub(super) fn prepare_free(&mut self) {
         if !self.choices.is_empty() {
             return;

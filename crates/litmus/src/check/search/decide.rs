@@ -10,7 +10,8 @@ use super::{Halt, Search, Visitor};
 enum Decision<W> {
     /// The order of two writes to one word.
     Pair(usize, usize),
-    /// The read, and the set of writes that it may read. The search tries each of these writes.
+    /// The write from which a read reads. The fields are the read, and the set of writes that the
+    /// search tries for it.
     Read(usize, EventSet<W>),
 }
 

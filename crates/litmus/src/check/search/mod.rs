@@ -53,7 +53,7 @@ pub(crate) trait Visitor {
     fn observes(&self, _read: usize) -> bool {
         true
     }
-    /// Whether the search should end.
+    /// Whether the search should end now.
     fn stop(&mut self) -> bool;
     /// Whether to look for this flag even if it is costly.
     fn wants_flag(&self, check: usize) -> bool;
@@ -117,8 +117,8 @@ struct Search<'a, 'p, V, W> {
     guarded: Vec<usize>,
     /// The members of `guarded` that belong to read-modify-writes.
     narrow: Vec<usize>,
-    /// The reads whose values follow from a guard. Each entry has the read, the first event of its
-    /// thread, and the value.
+    /// The equations `read = value` that follow from guards. Each entry has the read, the first
+    /// event of its thread, and the value.
     equal: Vec<(usize, usize, Sym)>,
     /// For each read, the writes that it may read.
     candidates: Vec<EventSet<W>>,
@@ -126,7 +126,8 @@ struct Search<'a, 'p, V, W> {
     co: Vec<EventSet<W>>,
     /// The inverse of the coherence order: for each write, the writes before it.
     before: Vec<EventSet<W>>,
-    /// For each write, the writes to its word that are decided to be unordered with it.
+    /// For each write, the writes to its word that have no coherence order with it, by a decision
+    /// of the search.
     apart: Vec<EventSet<W>>,
     fr: Vec<EventSet<W>>,
     values: Vec<Option<Value>>,
@@ -147,16 +148,17 @@ struct Search<'a, 'p, V, W> {
     /// For each kind of choice, the time of its last change. A time is a value of `clock`.
     versions: [u64; 4],
     clock: u64,
-    /// The time of each node's last computation.
+    /// The time of each node's last computation. A time is a value of `clock`.
     stamps: Vec<u64>,
-    /// The time at which each check was last found to hold.
+    /// The time at which each check was last found to hold. A time is a value of `clock`.
     judged: Vec<u64>,
     /// For each check, the number of its latest successive evaluations in which it held.
     streaks: Vec<u32>,
     /// For each check, the number of evaluations that were skipped since its last evaluation.
     skipped: Vec<u32>,
     saved: Vec<Saved<W>>,
-    /// The data of the test for free reads.
+    /// The data of the test for free reads. Undecided reads are free if the model allows every
+    /// combination of the writes that they may read from.
     free: FreeReads,
     /// The number of executions that each reported execution represents.
     weight: u64,
@@ -167,7 +169,7 @@ struct Search<'a, 'p, V, W> {
     nodes: u64,
 }
 
-/// The nodes of the graph that the search sets.
+/// The nodes of the graph that hold choices of the search. The search writes their values.
 #[derive(Default)]
 struct Inputs {
     rf: [Option<NodeId>; 2],
@@ -178,7 +180,7 @@ struct Inputs {
 }
 
 impl Inputs {
-    /// Finds the nodes among `used` that the search sets.
+    /// Finds, among the nodes `used`, the nodes that hold choices of the search.
     fn of<W: Word>(graph: &Graph<W>, choices: usize, used: &[NodeId]) -> Inputs {
         let mut inputs = Inputs { with: vec![None; choices], ..Inputs::default() };
         for &node in used {

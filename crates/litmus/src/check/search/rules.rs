@@ -9,8 +9,8 @@ use crate::exec::event::Event;
 use crate::exec::set::{EventSet, Word, members};
 use crate::exec::skeleton::Skeleton;
 
-/// An atomicity rule. In coherence order, no write of `between` may be after the write that `read`
-/// reads from and before `write`.
+/// An atomicity rule. In coherence order, no write of `between` may lie between the write that
+/// `read` reads from and `write`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Atomic<W> {
     pub(super) read: usize,
@@ -21,7 +21,8 @@ pub(super) struct Atomic<W> {
 /// The rules of one model on one skeleton.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules<W> {
-    /// For each write, the writes to its word that must be ordered with it.
+    /// For each write, the other writes to its word that must come before or after it in coherence
+    /// order.
     pub(super) total: Vec<EventSet<W>>,
     pub(super) atomic: Vec<Atomic<W>>,
     /// Relations that the coherence order must contain, each with the number of the check that

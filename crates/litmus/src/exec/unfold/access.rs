@@ -41,7 +41,7 @@ impl Unfolder<'_> {
         self.leave(&mut outside)
     }
 
-    /// Ends a path with undefined behaviour.
+    /// Ends the path here. The path has undefined behaviour.
     pub(super) fn leave(&mut self, state: &mut State) -> Next {
         state.trace.registers = state.registers.iter().map(|r| r.value.clone()).collect();
         self.keep(state.trace.clone());

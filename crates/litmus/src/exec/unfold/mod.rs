@@ -81,7 +81,7 @@ pub(crate) struct Unfolding {
     pub(crate) partial: Vec<Trace>,
     /// Whether some of the paths in `partial` are missing, because there were too many.
     pub(crate) partial_overflow: bool,
-    /// Whether a path was cut at the loop bound.
+    /// Whether a path was cut because it took a backward jump too often.
     pub(crate) cut: bool,
     /// Whether a path was cut because it had too many events or instructions, or
     /// because there were too many paths.
@@ -373,8 +373,8 @@ impl Unfolder<'_> {
                 let read = state.trace.events.len() > *since;
                 let since = *since;
                 self.wait_at(state, WaitPoint::Loop(since));
-                // A path keeps only one iteration without an effect: each such iteration is also
-                // the only one of another path.
+                // A path goes on after only one iteration without an effect. This loses no race:
+                // for each such iteration there is a path on which it is the only one.
                 let first = !core::mem::replace(&mut state.trace.idle, true);
                 state.trace.whole = false;
                 return if self.partial && read && first { Next::Go } else { Next::Stop };

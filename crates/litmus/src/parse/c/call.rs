@@ -48,7 +48,8 @@ fn fetch_op(name: &str) -> Option<RmwOp> {
     })
 }
 
-/// The number that represents the label of a barrier. The number is the same in every thread.
+/// A number computed from the label of a barrier. Equal labels give equal numbers, also in
+/// different threads.
 fn barrier_number(label: &str) -> i64 {
     let hash = label
         .bytes()

@@ -16,9 +16,10 @@ use crate::program::{Dialect, Program, Term};
 use super::lexer::{self, Kind, Words};
 use md5::md5;
 
-/// The hash of a test: the one in its header, `Hash=...`, or else the one computed from the test.
-/// The hash does not depend on the name, the description, the filter, and the values in the
-/// condition. For a C test it depends on the blanks in the bodies of functions.
+/// The hash of a test. If the header has a hash, `Hash=...`, this hash is returned. Otherwise the
+/// hash is computed from the test. A computed hash does not depend on the name, the description,
+/// the filter and the values in the condition. For a C test it depends on the blanks in the bodies
+/// of functions.
 #[must_use]
 pub fn hash(text: &str, program: &Program) -> String {
     if let Some(given) = in_header(text) {
@@ -38,7 +39,8 @@ pub fn hash(text: &str, program: &Program) -> String {
     })
 }
 
-/// The hash that the test's header gives, before the initial state. `None` if it gives none.
+/// The hash that the test's header gives, before the initial state. `None` if the header gives no
+/// hash.
 fn in_header(text: &str) -> Option<String> {
     let header = text.lines().take_while(|line| !line.trim_start().starts_with('{'));
     header
