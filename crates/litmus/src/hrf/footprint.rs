@@ -1,9 +1,9 @@
 //! Footprints: the resources that decide whether two operations commute.
 
 /// The footprint of one operation, or of all future operations of a thread. It has bit sets of
-/// locations, channels and barrier groups. A channel carries the accesses that releases know to
-/// acquires. Numbers from 64 on share bits with smaller numbers. Because of shared bits, two
-/// operations that commute may look dependent. Operations that do not commute never look
+/// locations, channels and barrier groups. Through a channel, an acquire learns which accesses the
+/// releasing threads know. Numbers from 64 on share bits with smaller numbers. Because of shared
+/// bits, two operations that commute may look dependent. Operations that do not commute never look
 /// independent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Footprint {
