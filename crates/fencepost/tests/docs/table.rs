@@ -126,11 +126,6 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "a day",
     ),
     (
-        "fencepost verify vi --litmus litmus/c11/MP.litmus --operations 0 --sample 2000",
-        "fencepost verify vi --litmus litmus/caches/told-where.litmus --operations 0 --sample 20",
-        "half a minute",
-    ),
-    (
         "fencepost verify hlrc --charts charts",
         "fencepost verify hlrc --charts charts --litmus docs/findings/hlrc.litmus --operations 0",
         "an hour",
