@@ -9,8 +9,8 @@ use kernel::reference::{self, Options, Schedule};
 use proto::{Sharing, Symbol};
 use workloads::stealing::order::{Access, Operation, QueueStep, Side, Variable};
 use workloads::stealing::{
-    App, Policy, Queues, SCENARIOS, Scenario, StealOutcome, Stealing, Worker, atomic_bytes, for_machine,
-    lds_bytes, scenario,
+    App, Layout, Policy, Queues, Refill, SCENARIOS, Scenario, StealOutcome, Stealing, Worker, atomic_bytes,
+    for_machine, lds_bytes, scenario,
 };
 use workloads::{Instance, Settings, find};
 
@@ -69,7 +69,7 @@ fn any_number_of_queues_wavefronts_and_vertices_per_task_gives_the_same_answer()
         [("queues", "3"), ("waves", "3"), ("chunk", "64"), ("padding", "padded")],
         // More queues than tasks, and more than fit on the machine at once.
         [("queues", "100"), ("waves", "2"), ("chunk", "65"), ("padding", "packed")],
-        [("queues", "7"), ("waves", "1"), ("chunk", "200"), ("padding", "padded")],
+        [("queues", "7"), ("waves", "1"), ("chunk", "200"), ("padding", "joined")],
     ];
     for app in App::ALL {
         for shape in shapes {
@@ -135,7 +135,7 @@ fn a_task_lost_repeated_or_replaced_is_a_wrong_answer() {
 fn splitting(policy: Policy, tasks: u32) -> Program {
     const QUEUES: u32 = 4;
     Program::new("splitting", move |host| async move {
-        let queues = Queues::alloc(&host, QUEUES, 2 * tasks, policy);
+        let queues = Queues::alloc(&host, QUEUES, 2 * tasks, policy, 1);
         queues.fill(&host, &[vec![tasks]]).await;
         let done = host.alloc::<u32>("done", u64::from(QUEUES));
         let kernel = Kernel::new("split", move |w: Wave| async move {
@@ -157,7 +157,14 @@ fn splitting(policy: Policy, tasks: u32) -> Program {
 }
 
 fn policy(stealing: Stealing, published: bool) -> Policy {
-    Policy { own: Level::WorkGroup, stealing, padded: false, published, attempts: 50 }
+    Policy {
+        own: Level::WorkGroup,
+        stealing,
+        layout: Layout::Packed,
+        refill: Refill::Owner,
+        published,
+        attempts: 50,
+    }
 }
 
 /// The leaves run by the owner of the first task, and by others.
@@ -204,7 +211,7 @@ fn the_check_of_a_sweep_detects_the_published_orders() {
 fn a_queue_that_overflows_is_named() {
     let small = |capacity: u32, tasks: u32, push: bool| {
         let program = Program::new("small", move |host| async move {
-            let queues = Queues::alloc(&host, 2, capacity, policy(Stealing::None, false));
+            let queues = Queues::alloc(&host, 2, capacity, policy(Stealing::None, false), 1);
             queues.fill(&host, &[vec![], (0..tasks).collect()]).await;
             let kernel = Kernel::new("push", move |w: Wave| async move {
                 if push && w.work_group() == 1 {
@@ -222,6 +229,9 @@ fn a_queue_that_overflows_is_named() {
     let many = small(3, 4, false).err().unwrap_or_default();
     assert!(many.contains("queue 1 has 3 slots, but the workload puts 4 tasks there at the start"), "{many}");
 }
+
+const LAYOUTS: [(&str, Layout); 3] =
+    [("padded", Layout::Padded), ("joined", Layout::Joined), ("packed", Layout::Packed)];
 
 /// An atomic access in the terms of the table.
 type Use = (Variable, Access, Side, Semantics);
@@ -310,14 +320,41 @@ fn scopes_and_remote_operations_are_those_of_the_scenario() {
     assert!(semantics("baseline", Side::Thief).is_empty() && semantics("scope-only", Side::Thief).is_empty());
 }
 
+fn with(layout: Layout) -> Policy {
+    Policy { layout, ..policy(Stealing::None, false) }
+}
+
 #[test]
-fn atomics_use_two_lines_per_queue_if_padded_and_sixteen_bytes_if_packed() {
-    for (padding, padded) in [("padded", true), ("packed", false)] {
+fn atomics_use_two_lines_or_one_line_or_sixteen_bytes_per_queue() {
+    for (padding, layout) in LAYOUTS {
         let (_, bytes) = recorded(&[("padding", padding)]);
-        assert_eq!(bytes, atomic_bytes(4, padded, 64), "{padding}");
+        assert_eq!(bytes, atomic_bytes(4, &with(layout), 64), "{padding}");
     }
     // 128 queues: the paper counts 24 KB.
-    assert_eq!((atomic_bytes(128, true, 64), atomic_bytes(128, false, 64)), (16 * 1024, 2 * 1024));
+    assert_eq!(
+        LAYOUTS.map(|(_, layout)| atomic_bytes(128, &with(layout), 64)),
+        [16 * 1024, 8 * 1024, 2 * 1024]
+    );
+}
+
+#[test]
+fn the_host_can_fill_the_queues_of_all_sweeps() {
+    for padding in ["padded", "joined", "packed"] {
+        for app in App::ALL {
+            let policy = format!("device,steal-device,{padding},host-refill");
+            assert!(run(app, &[("policy", &policy), ("sweeps", "3")], &options(1)) > 0, "{policy}");
+        }
+        // Two sweeps use two sets of lines.
+        let (_, bytes) = recorded(&[("padding", padding)]);
+        let (uses, host) = recorded(&[("padding", padding), ("refill", "host-refill")]);
+        assert_eq!(host, 2 * bytes.next_multiple_of(64), "{padding}");
+        assert!(uses.iter().all(|(_, what)| (what.0, what.1) != (Variable::Head, Access::Store)));
+    }
+    let settings = settings(App::Color, &[("refill", "host-refill"), ("sweeps", "0")]);
+    let refused = App::Color.workload().instance(&settings, 1).map(|_| ()).map_err(|error| error.to_string());
+    let want = "workload `color`: the policy is `host-refill` and `sweeps` is 0, expected at least 1 sweep with \
+                this policy";
+    assert_eq!(refused, Err(want.to_owned()));
 }
 
 #[test]
@@ -350,7 +387,7 @@ fn every_scenario_is_a_policy_of_every_application() {
 #[test]
 fn a_thief_finds_the_oldest_task_and_an_owner_the_newest() {
     let program = Program::new("ends", |host| async move {
-        let queues = Queues::alloc(&host, 2, 4, policy(Stealing::Unscoped, false));
+        let queues = Queues::alloc(&host, 2, 4, policy(Stealing::Unscoped, false), 1);
         queues.fill(&host, &[vec![10, 11, 12]]).await;
         let found = host.alloc::<u32>("found", 4);
         let kernel = Kernel::new("ends", move |w: Wave| async move {

@@ -36,6 +36,7 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 3] = [
         "fig9.toml",
         "fig10.toml",
         "table6.toml",
+        "layout.toml",
         "padding.toml",
         "sensitivity.toml",
     ),

@@ -7,7 +7,7 @@ use kernel::prelude::*;
 use super::color::{self, Color};
 use super::input::InArcs;
 use super::pagerank::{self, PageRank};
-use super::policy::{ATTEMPTS, ORDERING, PADDING, SCOPE, STEAL};
+use super::policy::{ATTEMPTS, ORDERING, PADDING, REFILL, Refill, SCOPE, STEAL};
 use super::sssp::{self, Sssp};
 use super::sweep::{CHUNK, Plan, QUEUES, SWEEPS, WAVES, check_work};
 use super::worker::TASKS_MAX;
@@ -28,7 +28,8 @@ pub(crate) static SSSP: Workload = Workload {
         paper: &[("vertices", "64k"), ("edges", "512k")],
     },
     settings: &[
-        VERTICES, EDGES, SOURCE, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING,
+        VERTICES, EDGES, SOURCE, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, REFILL,
+        ORDERING,
     ],
     make: |settings, seed| App::Sssp.instance(&generated(settings, seed)?, settings, seed),
 };
@@ -44,7 +45,9 @@ pub(crate) static COLOR: Workload = Workload {
         small: &[("vertices", "4k"), ("edges", "12_000")],
         paper: &[("vertices", "64k"), ("edges", "512k")],
     },
-    settings: &[VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING],
+    settings: &[
+        VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, REFILL, ORDERING,
+    ],
     make: |settings, seed| App::Color.instance(&generated(settings, seed)?, settings, seed),
 };
 
@@ -59,7 +62,9 @@ pub(crate) static PAGERANK: Workload = Workload {
         small: &[("vertices", "4k"), ("edges", "12_000")],
         paper: &[("vertices", "64k"), ("edges", "512k")],
     },
-    settings: &[VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, ORDERING],
+    settings: &[
+        VERTICES, EDGES, SWEEPS, CHUNK, QUEUES, WAVES, ATTEMPTS, SCOPE, STEAL, PADDING, REFILL, ORDERING,
+    ],
     make: |settings, seed| App::PageRank.instance(&generated(settings, seed)?, settings, seed),
 };
 
@@ -106,6 +111,11 @@ impl App {
         if u64::from(plan.tasks()) >= TASKS_MAX {
             let tasks = plan.tasks();
             return Err(settings.conflict(format!("{tasks} tasks, expected fewer than {TASKS_MAX}")));
+        }
+        if plan.policy.refill == Refill::Host && plan.sweeps == 0 {
+            let why =
+                "the policy is `host-refill` and `sweeps` is 0, expected at least 1 sweep with this policy";
+            return Err(settings.conflict(why.to_owned()));
         }
         let arcs = match self {
             App::Color => InArcs::of(&graph.undirected()),

@@ -2,20 +2,23 @@
 //!
 //! The algorithm is that of Cederman and Tsigas. The owner of a queue pushes and pops at the tail,
 //! and needs a compare-exchange only for the last task. Thieves (other work-groups) take at the
-//! head. Three things differ from the published code. The memory orders are different (see
-//! [`super::order`]). A thread reads a slot only after it has won the slot. Positions only grow
-//! between refills, so no tag is needed to detect that a position is used again.
+//! head. Four things differ from the published code. The memory orders are different (see
+//! [`super::order`]). A thread reads a slot only after it has won the slot. The head only grows
+//! between refills, so no tag is needed to detect that a position is used again. A thief reads the
+//! tail once more, before it reads the head: an owner that finds its queue empty sets the tail to 0,
+//! so a thief needs a single atomic to see that such a queue is empty.
 //!
 //! Between two refills, a queue accepts as many tasks as it has slots. A queue is refilled between
-//! kernels. Each queue has two sets of head and tail: while a kernel uses one set, the owners
-//! prepare the other set. The two heads of a queue share a line, and so do its two tails, because
-//! the same threads use them in the same way.
+//! kernels. By default, each queue has two sets of head and tail: while a kernel uses one set, the
+//! owners prepare the other set. The two heads of a queue share a line, and so do its two tails,
+//! because the same threads use them in the same way. With [`Refill::Host`], each kernel has its own
+//! set.
 
 use kernel::prelude::*;
 use proto::words::counted;
 
 use super::order::QueueStep;
-use super::policy::Policy;
+use super::policy::{Layout, Policy, Refill};
 
 /// The outcome of an attempt to steal a task from a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,37 +38,66 @@ pub struct Queues {
     slots: Array<u32>,
     queues: u32,
     capacity: u32,
-    /// The distance in memory from the head of a queue to its tail, in elements. A tail and the
-    /// head of the next queue have the same distance.
-    stride: u64,
+    distances: Distances,
+    /// The number of sets of heads and tails.
+    sets: u64,
     /// The number of the set of heads and tails that the current kernel uses.
     set: u64,
     policy: Policy,
 }
 
-/// The number of sets of heads and tails in each queue.
+/// The tail of a queue that its owner has found empty, and of a queue that was never filled.
+const CLOSED: u32 = 0;
+
+/// The number of sets of heads and tails that take turns if the owners refill the queues.
 const SETS: u64 = 2;
 
-/// The distance in memory from the head of a queue to its tail, in elements.
-fn stride(padded: bool, line_bytes: u32) -> u64 {
-    if padded { u64::from(line_bytes / 4).max(SETS) } else { SETS }
+/// Distances in memory, in elements.
+#[derive(Clone, Copy, Debug)]
+struct Distances {
+    /// The distance from the head of a queue to its tail.
+    to_tail: u64,
+    /// The distance from the head of a queue to the head of the next queue.
+    to_next: u64,
+    /// The distance from the head of a queue in one set to its head in the next set.
+    to_set: u64,
 }
 
-/// The size in bytes of all lines that contain heads or tails of `queues` queues.
+impl Distances {
+    fn new(policy: &Policy, queues: u32, line_bytes: u32) -> Self {
+        let line = u64::from(line_bytes / 4);
+        let (to_tail, to_next) = match policy.layout {
+            Layout::Padded => (line.max(SETS), 2 * line.max(SETS)),
+            Layout::Joined => (SETS, line.max(2 * SETS)),
+            Layout::Packed => (SETS, 2 * SETS),
+        };
+        let to_set = match policy.refill {
+            Refill::Owner => 1,
+            Refill::Host => (u64::from(queues) * to_next).next_multiple_of(line.max(1)),
+        };
+        Distances { to_tail, to_next, to_set }
+    }
+}
+
+/// The size in bytes of all lines that contain heads or tails of `queues` queues, in one kernel.
 #[must_use]
-pub fn atomic_bytes(queues: u32, padded: bool, line_bytes: u32) -> u64 {
-    let bytes = u64::from(queues) * 2 * stride(padded, line_bytes) * 4;
+pub fn atomic_bytes(queues: u32, policy: &Policy, line_bytes: u32) -> u64 {
+    let bytes = u64::from(queues) * Distances::new(policy, queues, line_bytes).to_next * 4;
     bytes.next_multiple_of(u64::from(line_bytes.max(1)))
 }
 
 impl Queues {
-    /// Allocates empty queues of `capacity` slots each.
+    /// Allocates empty queues of `capacity` slots each, for `kernels` kernels.
     #[must_use]
-    pub fn alloc(host: &Host, queues: u32, capacity: u32, policy: Policy) -> Self {
-        let stride = stride(policy.padded, host.shape().line_bytes);
-        let variables = host.alloc("queue-variables", u64::from(queues) * 2 * stride);
+    pub fn alloc(host: &Host, queues: u32, capacity: u32, policy: Policy, kernels: u32) -> Self {
+        let distances = Distances::new(&policy, queues, host.shape().line_bytes);
+        let (sets, elements) = match policy.refill {
+            Refill::Owner => (SETS, u64::from(queues) * distances.to_next),
+            Refill::Host => (u64::from(kernels), u64::from(kernels) * distances.to_set),
+        };
+        let variables = host.alloc("queue-variables", elements);
         let slots = host.alloc("queue-tasks", u64::from(queues) * u64::from(capacity));
-        Queues { variables, slots, queues, capacity, stride, set: 0, policy }
+        Queues { variables, slots, queues, capacity, distances, sets, set: 0, policy }
     }
 
     /// Fills the queues before any kernel runs. An owner pops the last task of
@@ -85,7 +117,10 @@ impl Queues {
             }
             let first = queue as usize * self.capacity as usize;
             slots[first..first + tasks.len()].copy_from_slice(tasks);
-            variables[self.tail(queue) as usize] = tasks.len() as u32;
+            let filled = if self.policy.refill == Refill::Host { self.sets } else { 1 };
+            for set in 0..filled {
+                variables[Queues { set, ..*self }.tail(queue) as usize] = tasks.len() as u32;
+            }
         }
         host.write(self.slots, &slots).await;
         host.write(self.variables, &variables).await;
@@ -94,7 +129,7 @@ impl Queues {
     /// The queues as the kernel with number `kernel` uses them: with its set of heads and tails.
     #[must_use]
     pub fn at(mut self, kernel: u32) -> Self {
-        self.set = u64::from(kernel) % SETS;
+        self.set = u64::from(kernel) % self.sets;
         self
     }
 
@@ -117,11 +152,11 @@ impl Queues {
     }
 
     fn head(&self, queue: u32) -> u64 {
-        u64::from(queue) * 2 * self.stride + self.set
+        u64::from(queue) * self.distances.to_next + self.set * self.distances.to_set
     }
 
     fn tail(&self, queue: u32) -> u64 {
-        self.head(queue) + self.stride
+        self.head(queue) + self.distances.to_tail
     }
 
     fn slot(&self, queue: u32, position: u32) -> u64 {
@@ -131,8 +166,13 @@ impl Queues {
     /// Adds a task to the queue that the work-group owns. `w` has one active lane.
     pub async fn push(&self, w: &Wave, queue: u32, task: u32) {
         let (policy, tail_at) = (&self.policy, self.tail(queue));
-        let tail = w.atomic_load(self.variables, tail_at, policy.semantics(QueueStep::PushTail)).await;
-        if tail >= self.capacity {
+        let mut position =
+            w.atomic_load(self.variables, tail_at, policy.semantics(QueueStep::PushTail)).await;
+        if position == CLOSED {
+            let semantics = policy.semantics(QueueStep::PushHead);
+            position = w.atomic_load(self.variables, self.head(queue), semantics).await;
+        }
+        if position >= self.capacity {
             let capacity = self.capacity;
             w.fail(format!(
                 "queue {queue} overflows: it holds {} between two refills",
@@ -140,8 +180,9 @@ impl Queues {
             ))
             .await;
         }
-        w.store(self.slots, self.slot(queue, tail), task).await;
-        w.atomic_store(self.variables, tail_at, tail + 1, policy.semantics(QueueStep::PushPublish)).await;
+        w.store(self.slots, self.slot(queue, position), task).await;
+        let semantics = policy.semantics(QueueStep::PushPublish);
+        w.atomic_store(self.variables, tail_at, position + 1, semantics).await;
     }
 
     /// Takes the newest task of the queue that the work-group owns. `None` if the queue is empty.
@@ -150,19 +191,21 @@ impl Queues {
         let policy = &self.policy;
         let (head_at, tail_at) = (self.head(queue), self.tail(queue));
         let tail = w.atomic_load(self.variables, tail_at, policy.semantics(QueueStep::PopTail)).await;
-        let last = tail.wrapping_sub(1);
-        w.atomic_store(self.variables, tail_at, last, policy.semantics(QueueStep::PopClaim)).await;
-        let head = w.atomic_load(self.variables, head_at, policy.semantics(QueueStep::PopHead)).await;
-        let others = last.wrapping_sub(head) as i32;
-        if others < 0 {
-            w.atomic_store(self.variables, tail_at, tail, policy.semantics(QueueStep::PopRestore)).await;
+        if tail == CLOSED {
             return None;
         }
-        if others == 0 {
-            let semantics = policy.semantics(QueueStep::PopLast);
-            let found = w.compare_exchange(self.variables, head_at, head, tail, semantics).await;
-            w.atomic_store(self.variables, tail_at, tail, policy.semantics(QueueStep::PopRestore)).await;
-            if found != head {
+        let last = tail - 1;
+        w.atomic_store(self.variables, tail_at, last, policy.semantics(QueueStep::PopClaim)).await;
+        let head = w.atomic_load(self.variables, head_at, policy.semantics(QueueStep::PopHead)).await;
+        if last <= head {
+            let mut is_won = false;
+            if last == head {
+                let semantics = policy.semantics(QueueStep::PopLast);
+                is_won = w.compare_exchange(self.variables, head_at, head, tail, semantics).await == head;
+            }
+            let semantics = policy.semantics(QueueStep::PopClose);
+            w.atomic_store(self.variables, tail_at, CLOSED, semantics).await;
+            if !is_won {
                 return None;
             }
         }
@@ -172,25 +215,31 @@ impl Queues {
     /// Takes the oldest task of a queue that another work-group owns. `w` has one active lane.
     pub async fn steal(&self, w: &Wave, queue: u32) -> StealOutcome {
         let policy = &self.policy;
-        let head_at = self.head(queue);
+        let (head_at, tail_at) = (self.head(queue), self.tail(queue));
+        let look = w.atomic_load(self.variables, tail_at, policy.semantics(QueueStep::StealLook)).await;
+        if look == CLOSED {
+            return StealOutcome::Empty;
+        }
         let head = w.atomic_load(self.variables, head_at, policy.semantics(QueueStep::StealHead)).await;
-        let tail_semantics = policy.semantics(QueueStep::StealTail);
-        let tail = w.atomic_load(self.variables, self.tail(queue), tail_semantics).await;
-        if tail.wrapping_sub(head) as i32 <= 0 {
+        let tail = w.atomic_load(self.variables, tail_at, policy.semantics(QueueStep::StealTail)).await;
+        if tail <= head {
             return StealOutcome::Empty;
         }
         let semantics = policy.semantics(QueueStep::StealTake);
-        let found = w.compare_exchange(self.variables, head_at, head, head.wrapping_add(1), semantics).await;
+        let found = w.compare_exchange(self.variables, head_at, head, head + 1, semantics).await;
         if found != head {
             return StealOutcome::Lost;
         }
         StealOutcome::Task(w.load(self.slots, self.slot(queue, head)).await)
     }
 
-    /// Refills the queue for the next kernel: its first `tasks` slots are its tasks. `w` has one
-    /// active lane.
+    /// Refills the queue for the next kernel, unless the host has done so: its first `tasks` slots are
+    /// its tasks. `w` has one active lane.
     pub fn refill(&self, w: &Wave, queue: u32, tasks: u32) {
-        let next = Queues { set: (self.set + 1) % SETS, ..*self };
+        if self.policy.refill == Refill::Host {
+            return;
+        }
+        let next = Queues { set: (self.set + 1) % self.sets, ..*self };
         w.atomic_store(self.variables, next.head(queue), 0, self.policy.semantics(QueueStep::RefillHead));
         w.atomic_store(self.variables, next.tail(queue), tasks, self.policy.semantics(QueueStep::RefillTail));
     }

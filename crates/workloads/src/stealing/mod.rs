@@ -29,5 +29,5 @@ mod worker;
 pub use apps::App;
 pub(crate) use apps::{COLOR, PAGERANK, SSSP};
 pub use deque::{Queues, StealOutcome, atomic_bytes};
-pub use policy::{Policy, SCENARIOS, Scenario, Stealing, for_machine, scenario};
+pub use policy::{Layout, Policy, Refill, SCENARIOS, Scenario, Stealing, for_machine, scenario};
 pub use worker::{Worker, lds_bytes};

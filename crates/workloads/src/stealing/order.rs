@@ -9,6 +9,8 @@
 //! Each queue has a head, a tail, and slots with tasks. The owner pushes and
 //! pops at the tail; thieves take at the head. Task `i` is in the queue while
 //! `head <= i < tail`.
+//! The owner sets the tail to 0 when it finds the queue empty: the queue is closed. A push opens it
+//! again.
 //!
 //! * **The last task.** The owner and a thief each make two accesses that decide who gets the last
 //!   task. The owner writes the tail and then reads the head. A thief reads the head, reads the
@@ -86,6 +88,8 @@ proto::symbols! {
     pub enum QueueStep {
         /// Push: reads the tail.
         PushTail,
+        /// Push: reads the head, if the tail is 0. The new task has the position of the head.
+        PushHead,
         /// Push: writes the task.
         PushSlot,
         /// Push: increments the tail.
@@ -98,10 +102,12 @@ proto::symbols! {
         PopHead,
         /// Pop: competes for the last task.
         PopLast,
-        /// Pop: restores the tail of an empty queue.
-        PopRestore,
+        /// Pop: sets the tail of an empty queue to 0.
+        PopClose,
         /// Pop: reads the task.
         PopSlot,
+        /// Steal: reads the tail. If the tail is 0, the queue is empty, and no further step follows.
+        StealLook,
         /// Steal: reads the head.
         StealHead,
         /// Steal: reads the tail, to see whether a task is left.
@@ -162,13 +168,20 @@ const STORE_SLOT: (Variable, Access) = (Variable::Slot, Access::Store);
 const TAKE_HEAD: (Variable, Access) = (Variable::Head, Access::CompareExchange);
 
 /// All steps, in the order of [`QueueStep`].
-pub static STEPS: [QueueRow; 15] = [
+pub static STEPS: [QueueRow; 17] = [
     row(
         QueueStep::PushTail,
         PUSH,
         LOAD_TAIL,
         (Acquire, Relaxed),
         "only the owner writes the tail: it reads its own last value",
+    ),
+    row(
+        QueueStep::PushHead,
+        PUSH,
+        LOAD_HEAD,
+        (Acquire, Relaxed),
+        "the owner has seen this head when it closed the queue; no thief moves the head of a closed queue",
     ),
     row(QueueStep::PushSlot, PUSH, STORE_SLOT, (Plain, Plain), "no thread reads a slot beyond the tail"),
     row(
@@ -208,7 +221,7 @@ pub static STEPS: [QueueRow; 15] = [
         "exactly one thread gets the last task; the order relates this operation to all reads of the head",
     ),
     row(
-        QueueStep::PopRestore,
+        QueueStep::PopClose,
         POP,
         STORE_TAIL,
         (Release, Relaxed),
@@ -216,6 +229,13 @@ pub static STEPS: [QueueRow; 15] = [
          learns the same from the head",
     ),
     row(QueueStep::PopSlot, POP, LOAD_SLOT, (Plain, Plain), "written by the owner, or by an earlier kernel"),
+    row(
+        QueueStep::StealLook,
+        STEAL,
+        LOAD_TAIL,
+        (Acquire, Relaxed),
+        "a thief that reads an old tail makes the next steps in vain, or misses a task, which is harmless",
+    ),
     row(
         QueueStep::StealHead,
         STEAL,

@@ -21,6 +21,28 @@ pub enum Stealing {
     Unscoped,
 }
 
+/// The layout of the heads and tails of the queues in memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Each head and each tail has a line of its own.
+    Padded,
+    /// The head and the tail of a queue share a line, which no other queue uses.
+    Joined,
+    /// There is no padding, so several queues share a line.
+    Packed,
+}
+
+/// The work that prepares the heads and tails of the queues for the next kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Refill {
+    /// In each kernel, the owners prepare the heads and tails for the next kernel. Two sets of heads
+    /// and tails take turns, in the same lines.
+    Owner,
+    /// The host prepares a set of heads and tails for each kernel before the first kernel begins. So
+    /// the lines of a set are in no cache when its kernel begins.
+    Host,
+}
+
 /// The policy of the synchronization on the queues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Policy {
@@ -28,8 +50,10 @@ pub struct Policy {
     pub own: Level,
     /// The way in which work-groups steal.
     pub stealing: Stealing,
-    /// Whether each head and each tail has a line of its own.
-    pub padded: bool,
+    /// The layout of the heads and tails of the queues.
+    pub layout: Layout,
+    /// The work that prepares the heads and tails for the next kernel.
+    pub refill: Refill,
     /// Whether the memory orders are those of the published code, which are too weak.
     pub published: bool,
     /// A work-group stops after it has found this number of empty queues in a row.
@@ -125,9 +149,19 @@ pub(crate) const PADDING: Setting = Setting::policy(
     "padding",
     &[
         ("padded", "each head and each tail has a line of its own"),
+        ("joined", "the head and the tail of a queue share a line, which no other queue uses"),
         ("packed", "heads and tails of several queues share a line"),
     ],
     "the layout of the variables of the queues",
+);
+
+pub(crate) const REFILL: Setting = Setting::policy(
+    "refill",
+    &[
+        ("owner-refill", "each owner fills its queue for the next kernel"),
+        ("host-refill", "the host fills the queues of all kernels in advance; needs `sweeps` above 0"),
+    ],
+    "who fills the queues before a kernel",
 );
 
 pub(crate) const ORDERING: Setting = Setting::policy(
@@ -165,7 +199,14 @@ impl Policy {
         Policy {
             own: if settings.is("scope", "work-group") { Level::WorkGroup } else { Level::Device },
             stealing,
-            padded: settings.is("padding", "padded"),
+            layout: if settings.is("padding", "packed") {
+                Layout::Packed
+            } else if settings.is("padding", "joined") {
+                Layout::Joined
+            } else {
+                Layout::Padded
+            },
+            refill: if settings.is("refill", "host-refill") { Refill::Host } else { Refill::Owner },
             published: settings.is("ordering", "as-published"),
             attempts: settings.count("attempts") as u32,
         }

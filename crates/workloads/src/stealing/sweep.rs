@@ -132,7 +132,7 @@ impl Plan {
         let count = if self.queues == 0 { host.shape().compute_units } else { self.queues };
         let shares: Vec<Vec<u32>> = (0..count).map(|q| self.share(count, q).collect()).collect();
         let slots = shares.iter().map(Vec::len).max().unwrap_or(0) as u32;
-        let queues = Queues::alloc(host, count, slots, self.policy);
+        let queues = Queues::alloc(host, count, slots, self.policy, self.sweeps);
         queues.fill(host, &shares).await;
         let waves = u64::from(count) * u64::from(self.waves);
         let counts = host.alloc::<u32>("counts", waves * TALLY_WORDS);
@@ -228,6 +228,7 @@ pub(crate) async fn rows(w: &Wave, offsets: impl Target<u32>, first: u64) -> (La
 
 #[cfg(test)]
 mod tests {
+    use super::super::policy::{Layout, Refill};
     use super::*;
 
     #[test]
@@ -235,7 +236,8 @@ mod tests {
         let policy = Policy {
             own: Level::Device,
             stealing: Stealing::None,
-            padded: true,
+            layout: Layout::Padded,
+            refill: Refill::Owner,
             published: false,
             attempts: 1,
         };

@@ -1,9 +1,10 @@
 //! The supply of tasks to a work-group.
 //!
-//! The first wavefront of a work-group takes a task for each wavefront of the work-group: from the
-//! work-group's own queue first, then from other queues. It stores the tasks in local memory. After
-//! a barrier, every wavefront runs its own task. A queue therefore has a single owner, as its
-//! algorithm requires.
+//! While the work-group's own queue has tasks, the first wavefront of the work-group takes a task for
+//! each wavefront. It stores the tasks in local memory. After a barrier, every wavefront runs its
+//! own task. A queue therefore has a single owner, as its algorithm requires. When the own queue is
+//! empty, every wavefront steals for itself, without barriers. So no wavefront waits for a theft of
+//! another one.
 //!
 //! The barrier is relaxed, so it orders only accesses to local memory. This suffices, because only
 //! the number of a task is passed, in local memory. Tasks that read data which other tasks of the
@@ -15,11 +16,11 @@ use kernel::rng::Rng;
 use super::deque::{Queues, StealOutcome};
 use super::policy::Stealing;
 
-/// The number that stands for a task if the wavefront has none in this round.
-const IDLE: u32 = u32::MAX;
-/// The number that stands for a task if the whole work-group has no task left.
-const DONE: u32 = u32::MAX - 1;
-/// The maximum number of tasks. Positions in a queue are compared as signed numbers.
+/// The bit of a word in local memory that says that the own queue is empty after this round.
+const LAST: u32 = 1 << 31;
+/// The word in local memory if the wavefront gets no task in the last round.
+const NOTHING: u32 = u32::MAX;
+/// The maximum number of tasks: the number of a task leaves the bit `LAST` free.
 pub(crate) const TASKS_MAX: u64 = 1 << 31;
 
 /// A wavefront's access to the queues, by which it gets its tasks.
@@ -28,13 +29,17 @@ pub struct Worker {
     queues: Queues,
     /// The wavefront, in which only the lowest lane is active.
     leader: Wave,
+    /// The number of rounds in which the first wavefront took tasks for all wavefronts.
     round: u64,
-    own_is_empty: bool,
-    gave_up: bool,
+    /// Whether the own queue was empty at the end of the last round. After that, the wavefront
+    /// gets tasks by itself.
+    is_alone: bool,
+    /// Whether the wavefront has pushed tasks since the own queue was empty.
+    has_pushed: bool,
     /// The queue from which the last steal took a task.
     victim: Option<u32>,
     draws: Rng,
-    /// The number of tasks stolen for the whole work-group.
+    /// The number of tasks that the wavefront has stolen.
     pub stolen: u32,
     /// The number of failed attempts to steal.
     pub failed_steals: u32,
@@ -56,8 +61,8 @@ impl Worker {
             queues,
             leader: w.leader(),
             round: 0,
-            own_is_empty: false,
-            gave_up: false,
+            is_alone: false,
+            has_pushed: false,
             victim: None,
             draws: Rng::new(number),
             stolen: 0,
@@ -69,14 +74,13 @@ impl Worker {
     /// method.
     pub async fn push(&mut self, task: u32) {
         self.queues.push(&self.leader, self.leader.work_group(), task).await;
-        self.own_is_empty = false;
-        self.gave_up = false;
+        self.has_pushed = true;
     }
 
-    /// The next task of this wavefront. `None` when the work-group finds no more tasks. All
-    /// wavefronts of the work-group must call this method the same number of times.
+    /// The next task of this wavefront. `None` when the wavefront finds no more tasks. Every
+    /// wavefront of the work-group must call this method until it returns `None`.
     pub async fn next(&mut self, w: &Wave) -> Option<u32> {
-        loop {
+        if !self.is_alone {
             // Two buffers in local memory change roles: one is read while the other is written.
             let waves = u64::from(w.waves());
             let first = self.round % 2 * waves;
@@ -86,40 +90,43 @@ impl Worker {
                 self.deal(places, first, waves).await;
             }
             w.barrier_with(relaxed(Level::WorkGroup)).await;
-            match w.load(places, first + u64::from(w.index())).await {
-                DONE => return None,
-                IDLE => {}
-                task => return Some(task),
+            let word = w.load(places, first + u64::from(w.index())).await;
+            self.is_alone = word & LAST != 0;
+            if word != NOTHING {
+                return Some(word & !LAST);
             }
         }
+        if self.has_pushed {
+            match self.queues.pop(&self.leader, self.leader.work_group()).await {
+                None => self.has_pushed = false,
+                task => return task,
+            }
+        }
+        self.steal().await
     }
 
-    /// Takes a task for each wavefront of the work-group, and stores it in local memory.
+    /// Takes a task of the own queue for each wavefront of the work-group, and stores it in local
+    /// memory.
     async fn deal(&mut self, places: Lds<u32>, first: u64, waves: u64) {
-        for wave in 0..waves {
-            let nothing = if wave == 0 { DONE } else { IDLE };
-            let task = self.take().await.unwrap_or(nothing);
-            self.leader.store(places, first + wave, task).await;
-            if task == DONE {
-                for other in 1..waves {
-                    self.leader.store(places, first + other, DONE).await;
-                }
-                return;
+        let mut tasks = Vec::new();
+        while (tasks.len() as u64) < waves {
+            match self.queues.pop(&self.leader, self.leader.work_group()).await {
+                Some(task) => tasks.push(task),
+                None => break,
             }
+        }
+        let last = if (tasks.len() as u64) < waves { LAST } else { 0 };
+        self.has_pushed &= last == 0;
+        for wave in 0..waves {
+            let word = tasks.get(wave as usize).map_or(NOTHING, |task| task | last);
+            self.leader.store(places, first + wave, word).await;
         }
     }
 
-    async fn take(&mut self) -> Option<u32> {
-        let own = self.leader.work_group();
-        if !self.own_is_empty {
-            let task = self.queues.pop(&self.leader, own).await;
-            self.own_is_empty = task.is_none();
-            if task.is_some() {
-                return task;
-            }
-        }
-        let others = self.queues.count() - 1;
-        if self.queues.policy().stealing == Stealing::None || others == 0 || self.gave_up {
+    /// Steals a task from another queue. `None` if the limit of empty queues in a row is reached.
+    async fn steal(&mut self) -> Option<u32> {
+        let (own, others) = (self.leader.work_group(), self.queues.count() - 1);
+        if self.queues.policy().stealing == Stealing::None || others == 0 {
             return None;
         }
         let mut empty = 0;
@@ -144,7 +151,6 @@ impl Worker {
             }
             self.failed_steals += 1;
         }
-        self.gave_up = true;
         None
     }
 }
