@@ -3,7 +3,7 @@
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Outcome, Schedule};
-use workloads::tasks::{Limits, Plan, Scopes, TaskProgram, TaskTotals, Worker, check_work};
+use workloads::tasks::{Limits, PartialFronts, Plan, Scopes, TaskProgram, TaskTotals, Worker, check_work};
 use workloads::{Settings, find};
 
 fn options(seed: u64) -> Options {
@@ -11,6 +11,7 @@ fn options(seed: u64) -> Options {
 }
 
 const PLAN: Plan = Plan {
+    partial: PartialFronts::Late,
     scopes: Scopes::INDIRECT,
     groups: 3,
     waves: 2,
@@ -99,9 +100,13 @@ fn each_task_runs_once_in_its_function_on_any_number_of_workers_under_either_pol
         let turns = Turns { children: 5, depth: 5, single };
         let (tallies, tasks) = sums(&turns);
         for (seed, groups, waves) in [(1, 1, 1), (2, 4, 3), (3, 7, 2), (4, 1, 8)] {
-            for scopes in [Scopes::DIRECT, Scopes::INDIRECT] {
+            for (scopes, partial) in [
+                (Scopes::DIRECT, PartialFronts::Late),
+                (Scopes::INDIRECT, PartialFronts::Late),
+                (Scopes::INDIRECT, PartialFronts::Early),
+            ] {
                 for lanes in [64, 32, 16] {
-                    let plan = Plan { groups, waves, scopes, ..PLAN };
+                    let plan = Plan { groups, waves, scopes, partial, ..PLAN };
                     let shape = Shape { lanes, ..Shape::default() };
                     let options = Options { shape, ..options(seed) };
                     let (done, outcome) = run(plan, turns, vec![(0, [0; 3])], &options).unwrap();
@@ -118,6 +123,10 @@ fn fronts_are_full_except_in_corner_cases() {
     let turns = Turns { children: 3, depth: 8, single: false };
     let (done, _) = run(PLAN, turns, vec![(0, [0; 3])], &options(1)).unwrap();
     let full = done.counts.fronts - done.counts.partial;
+    // A wavefront that does not wait for a full front runs more fronts that are not full.
+    let early = Plan { partial: PartialFronts::Early, ..PLAN };
+    let (eager, _) = run(early, turns, vec![(0, [0; 3])], &options(1)).unwrap();
+    assert!(2 * done.counts.partial < eager.counts.partial, "{:?} {:?}", done.counts, eager.counts);
     assert!(full * 64 > done.counts.tasks / 2, "{:?}", done.counts);
     // The first task is alone in its front. So may be the last ones of six wavefronts.
     assert!(done.counts.partial > 0);

@@ -36,6 +36,7 @@ pub(crate) static FIB: Workload = Workload {
         RUN[6],
         RUN[7],
         RUN[8],
+        RUN[9],
     ],
     make: |settings, _| fib(settings),
 };

@@ -31,7 +31,7 @@ mod uts;
 mod worker;
 
 pub(crate) use fib::FIB;
-pub use policy::Scopes;
+pub use policy::{PartialFronts, Scopes};
 pub(crate) use queens::QUEENS;
 pub use run::{Plan, SETTINGS, TALLIES_MAX, TaskProgram, TaskTotals, check_work};
 pub use tree::{Limits, TooLarge, Tree, TreeKind, TreeShape, TreeSummary};

@@ -40,3 +40,28 @@ pub(crate) const SCOPES: Setting = Setting::policy(
     ],
     "the scopes of the task queues",
 );
+
+/// The time at which a wavefront runs a task-front that is not full (section 7.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum PartialFronts {
+    /// A wavefront waits for a full front while any wavefront of the device runs tasks. If none
+    /// does and the shared queues are empty, the wavefront runs a front that is not full.
+    Late,
+    /// A wavefront runs a front that is not full as soon as it finds no full front.
+    Early,
+}
+
+impl PartialFronts {
+    pub(crate) fn of(settings: &Settings) -> Self {
+        if settings.is(PARTIAL.name, "partial-early") { PartialFronts::Early } else { PartialFronts::Late }
+    }
+}
+
+pub(crate) const PARTIAL: Setting = Setting::policy(
+    "partial",
+    &[
+        ("partial-late", "when no wavefront of the device runs tasks"),
+        ("partial-early", "as soon as the wavefront finds no full task-front"),
+    ],
+    "when a wavefront runs a task-front that is not full",
+);

@@ -33,6 +33,7 @@ pub(crate) static QUEENS: Workload = Workload {
         RUN[6],
         RUN[7],
         RUN[8],
+        RUN[9],
     ],
     make: |settings, _| queens(settings),
 };

@@ -10,7 +10,8 @@
 //! the whole taking wavefront, whose lanes read the tasks.
 //!
 //! In addition to head and tail, a queue has a count of those wavefronts or work-groups that may
-//! still make tasks: see [`super::worker`].
+//! still make tasks, and the queue of the device a count of the wavefronts that run tasks: see
+//! [`super::worker`].
 
 use kernel::prelude::*;
 use proto::words::counted;
@@ -20,8 +21,10 @@ use super::front::Entry;
 const HEAD: u64 = 0;
 const TAIL: u64 = 1;
 const BUSY: u64 = 2;
-/// The number of variables of a ring: head, tail, and the count of possible producers of tasks.
-const VARIABLES: u64 = 3;
+const RUNNING: u64 = 3;
+/// The number of variables of a ring: head, tail, the count of possible producers of tasks, and the
+/// count of running wavefronts.
+const VARIABLES: u64 = 4;
 
 /// A shared queue. Kernels copy the value freely.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +45,8 @@ pub(super) struct RingSnapshot {
     tail: u32,
     /// The count of possible producers: wavefronts or work-groups that may still make tasks.
     pub(super) busy: u32,
+    /// The count of wavefronts that run tasks. Only the queue of the device has this count.
+    pub(super) running: u32,
 }
 
 impl RingSnapshot {
@@ -130,7 +135,7 @@ impl Ring {
             |(position, entry): (u32, &Entry)| u64::from(full(position)) << 32 | u64::from(entry.pack());
         let slots: Vec<u64> = (0..).zip(entries).map(slot).collect();
         host.write(self.slots, &slots).await;
-        host.write(self.variables, &[0, count, count]).await;
+        host.write(self.variables, &[0, count, count, 0]).await;
     }
 
     fn slot(&self, position: u32) -> u64 {
@@ -151,7 +156,7 @@ impl Ring {
                 words.iter_mut().enumerate().for_each(|(lane, word)| *word = part.get(lane));
             }
             let of = |variable: u64| values[variable as usize];
-            RingSnapshot { head: of(HEAD), tail: of(TAIL), busy: of(BUSY) }
+            RingSnapshot { head: of(HEAD), tail: of(TAIL), busy: of(BUSY), running: of(RUNNING) }
         }
     }
 
@@ -216,5 +221,10 @@ impl Ring {
     /// make tasks.
     pub(super) fn count(&self, w: &Wave, change: i32) {
         w.leader().update(self.variables, BUSY, RmwKind::Add, change as u32, relaxed(self.level));
+    }
+
+    /// Changes the count of the wavefronts that run tasks.
+    pub(super) fn count_running(&self, w: &Wave, change: i32) {
+        w.leader().update(self.variables, RUNNING, RmwKind::Add, change as u32, relaxed(self.level));
     }
 }

@@ -8,7 +8,7 @@ use kernel::prelude::*;
 use proto::words::counted;
 
 use super::front::{FRONTS_MAX, FUNCTIONS_MAX, Fronts};
-use super::policy::Scopes;
+use super::policy::{PartialFronts, Scopes};
 use super::ring::Rings;
 use super::worker::{COUNTS, Queues, TaskCounts, Worker};
 use crate::group::store_words;
@@ -43,6 +43,8 @@ pub trait TaskProgram<const WORDS: usize>: Copy + 'static {
 pub struct Plan {
     /// The scopes of the synchronization on the queues.
     pub scopes: Scopes,
+    /// The time at which a wavefront runs a task-front that is not full.
+    pub partial: PartialFronts,
     /// The number of work-groups. The number 0 means one for each compute unit.
     pub groups: u32,
     /// The number of wavefronts in a work-group.
@@ -75,8 +77,9 @@ const WAVES_MOST: u64 = 1 << 14;
 const SLOTS_MOST: u64 = 1 << 26;
 
 /// The settings that a workload declares for [`Plan::of`].
-pub const SETTINGS: [Setting; 9] = [
+pub const SETTINGS: [Setting; 10] = [
     super::policy::SCOPES,
+    super::policy::PARTIAL,
     Setting::count("work-groups", 0, 0, 1 << 16, "persistent work-groups; 0 makes one per compute unit"),
     Setting::count("waves", WAVES as u64, 1, 64, "wavefronts of a work-group"),
     Setting::count("fronts", FRONTS as u64, 1, FRONTS_MAX, "task-fronts in memory"),
@@ -122,6 +125,7 @@ impl Default for Plan {
     fn default() -> Self {
         Plan {
             scopes: Scopes::DIRECT,
+            partial: PartialFronts::Late,
             groups: 0,
             waves: WAVES,
             fronts: FRONTS,
@@ -144,6 +148,7 @@ impl Plan {
         let count = |name: &str| settings.count(name) as u32;
         let plan = Plan {
             scopes: Scopes::of(settings),
+            partial: PartialFronts::of(settings),
             groups: count("work-groups"),
             waves: count("waves"),
             fronts: count("fronts"),
@@ -198,6 +203,7 @@ impl Plan {
             groups: rings,
             device: device.ring(0),
             scopes: self.scopes,
+            partial: self.partial,
             group_low: or(self.group_low, self.waves).min(self.group_queue),
             device_low: or(self.device_low, groups).min(self.device_queue),
         };

@@ -77,6 +77,7 @@ pub(crate) static UTS: Workload = Workload {
         RUN[6],
         RUN[7],
         RUN[8],
+        RUN[9],
     ],
     make: |settings, _| uts(settings),
 };

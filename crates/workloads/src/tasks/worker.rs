@@ -7,8 +7,11 @@
 //!   oldest front of the private queue.
 //! * **Taking.** A worker takes the newest front of the private queue. If that is empty, it takes
 //!   the oldest front of the work-group's queue or, if that is empty too, of the device's queue. If
-//!   none of these queues has a front, it takes an open front that is not full. This happens at the
-//!   start, and when tasks run out.
+//!   none of these queues has a front, the worker waits. While it waits, it takes an open front that
+//!   is not full if no wavefront of the device runs tasks ([`PartialFronts::Late`]), or at once
+//!   ([`PartialFronts::Early`]).
+//! * **Running.** The queue of the device counts the wavefronts that run tasks. A wavefront counts
+//!   itself when it takes a front, and leaves the count when it waits.
 //! * **Ending.** The queue of a work-group counts its fronts and those of its wavefronts that have
 //!   work. The queue of the device counts its fronts and those work-groups whose count is not zero.
 //!   Work is counted before it can be taken. If the count of the device is zero, there is therefore
@@ -22,7 +25,7 @@ use kernel::prelude::*;
 use proto::words::counted;
 
 use super::front::{Entry, Fronts, SpareFronts};
-use super::policy::Scopes;
+use super::policy::{PartialFronts, Scopes};
 use super::ring::{Ring, Rings};
 use super::spread::Spread;
 
@@ -36,6 +39,7 @@ pub(super) struct Queues<const WORDS: usize> {
     pub(super) groups: Rings,
     pub(super) device: Ring,
     pub(super) scopes: Scopes,
+    pub(super) partial: PartialFronts,
     /// If a work-group's queue has fewer fronts than this, it gets more.
     pub(super) group_low: u32,
     /// If the device's queue has fewer fronts than this, it gets more.
@@ -110,6 +114,8 @@ pub struct Worker<const WORDS: usize> {
     spare: SpareFronts,
     /// Whether the work-group counts this wavefront as one that has work.
     busy: bool,
+    /// Whether the device counts this wavefront as one that runs tasks.
+    running: bool,
     pub(super) counts: TaskCounts,
     pub(super) tallies: Vec<u64>,
 }
@@ -126,6 +132,7 @@ impl<const WORDS: usize> Worker<WORDS> {
             open: vec![None; functions],
             spare: SpareFronts::NONE,
             busy: false,
+            running: false,
             counts: TaskCounts::default(),
             tallies: Vec::new(),
         }
@@ -282,10 +289,7 @@ impl<const WORDS: usize> Worker<WORDS> {
     pub(super) async fn next(&mut self) -> Option<Entry> {
         let entry = match self.leave(true).await {
             Some(entry) => Some(entry),
-            None if self.busy => match self.take_shared().await {
-                Some(entry) => Some(entry),
-                None => self.close().await,
-            },
+            None if self.busy => self.take_shared().await,
             None => None,
         };
         let entry = match entry {
@@ -323,37 +327,58 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(Entry { front, function: fullest as u32, tasks })
     }
 
-    /// Takes a front from a shared queue after the wavefront has run out of work. Waits while
-    /// another wavefront may still make tasks.
+    /// Takes a front after the wavefront has found none: a front from a shared queue, or an open
+    /// front that is not full. Waits while another wavefront may still make tasks.
     async fn wait(&mut self) -> Option<Entry> {
         let (group, device) = (self.group, self.queues.device);
-        if self.busy {
+        if self.queues.partial == PartialFronts::Early
+            && let Some(entry) = self.close().await
+        {
+            return Some(entry);
+        }
+        if self.running {
+            self.running = false;
+            device.count_running(&self.w, -1);
+        }
+        let has_open = self.open.iter().any(Option::is_some);
+        if self.busy && !has_open {
             self.busy = false;
             if group.leave(&self.w).await {
                 device.count(&self.w, -1);
             }
         }
-        loop {
+        let entry = loop {
             let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));
             let (in_group, in_device) = (in_group.await, in_device.await);
-            // The front was counted as work. From now on, this count stands for the wavefront.
+            // The front was counted as work. If the wavefront is not counted, this count stands for
+            // it from now on.
             if let Some(entry) = group.take(&self.w, in_group).await {
                 self.counts.from_group += 1;
-                self.busy = true;
-                return Some(entry);
+                if self.busy {
+                    group.count(&self.w, -1);
+                }
+                break entry;
             }
             if let Some(entry) = device.take(&self.w, in_device).await {
-                if group.join(&self.w).await {
+                self.counts.from_device += 1;
+                if self.busy || group.join(&self.w).await {
                     device.count(&self.w, -1);
                 }
-                self.counts.from_device += 1;
-                self.busy = true;
-                return Some(entry);
+                break entry;
+            }
+            if in_device.running == 0
+                && let Some(entry) = self.close().await
+            {
+                break entry;
             }
             if in_device.busy == 0 {
                 return None;
             }
-        }
+        };
+        self.busy = true;
+        self.running = true;
+        device.count_running(&self.w, 1);
+        Some(entry)
     }
 
     /// Loads the tasks of a front, one into each lane, and makes the front available for new tasks.
