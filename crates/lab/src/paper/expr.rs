@@ -46,9 +46,9 @@ pub struct At {
 /// A relation between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// The left value is below the right one, and their intervals are disjoint.
+    /// The left value is below the right one. The interval of their difference is below zero.
     Less,
-    /// The left value is above the right one, and their intervals are disjoint.
+    /// The left value is above the right one. The interval of their difference is above zero.
     Greater,
     /// The left value is above the right one, or below it by no more than the tolerance.
     AtLeast,

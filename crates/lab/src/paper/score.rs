@@ -112,21 +112,19 @@ pub(crate) fn close_counts(claim: &Claim) -> Option<[f64; 2]> {
     Some([(effect - room).exp().ceil(), (effect + room).exp().floor()])
 }
 
-/// Scores a comparison. It is reproduced if it holds for all pairs of values from the two
-/// intervals, and contradicted if it holds for no pair.
-pub(crate) fn compare(left: Interval, relation: Relation, right: Interval) -> Status {
-    // The tolerance is a share of the larger of the two means.
-    let allowed = ALIKE * left.mean.abs().max(right.mean.abs());
+/// Scores a comparison of two means by paired seeds. `difference` is the interval of the left value
+/// less the right value, over the seeds. The comparison is reproduced if it holds for all
+/// differences of the interval, and contradicted if it holds for none. `size` is the larger of the
+/// two means; the tolerance of `~`, `>=` and `<=` is a share of it.
+pub(crate) fn compare(difference: Interval, relation: Relation, size: f64) -> Status {
+    let allowed = ALIKE * size;
+    let Interval { low, high, .. } = difference;
     let (all, none) = match relation {
-        Relation::Less => (left.high < right.low, left.low >= right.high),
-        Relation::Greater => (left.low > right.high, left.high <= right.low),
-        Relation::AtLeast => (left.low >= right.high - allowed, left.high < right.low - allowed),
-        Relation::AtMost => (left.high <= right.low + allowed, left.low > right.high + allowed),
-        Relation::Alike => {
-            let most = (left.high - right.low).max(right.high - left.low);
-            let least = (left.low - right.high).max(right.low - left.high);
-            (most <= allowed, least > allowed)
-        }
+        Relation::Less => (high < 0.0, low >= 0.0),
+        Relation::Greater => (low > 0.0, high <= 0.0),
+        Relation::AtLeast => (low >= -allowed, high < -allowed),
+        Relation::AtMost => (high <= allowed, low > allowed),
+        Relation::Alike => (low >= -allowed && high <= allowed, low > allowed || high < -allowed),
     };
     match (all, none) {
         (true, _) => Status::Reproduced,
@@ -205,22 +203,25 @@ mod tests {
     }
 
     #[test]
-    fn an_order_needs_disjoint_intervals_and_likeness_two_percent() {
+    fn an_order_needs_differences_of_one_sign_and_likeness_two_percent() {
         use Status::{Contradicted, Inconclusive, Reproduced};
-        let at = |mean: f64, half: f64| Interval { mean, low: mean - half, high: mean + half };
-        assert_eq!(compare(at(1.0, 0.1), Relation::Less, at(1.3, 0.1)), Reproduced);
-        assert_eq!(compare(at(1.0, 0.2), Relation::Less, at(1.3, 0.2)), Inconclusive);
-        assert_eq!(compare(at(1.3, 0.1), Relation::Less, at(1.0, 0.1)), Contradicted);
-        assert_eq!(compare(at(1.0, 0.0), Relation::Less, at(1.0, 0.0)), Contradicted);
-        assert_eq!(compare(at(1.3, 0.1), Relation::Greater, at(1.0, 0.1)), Reproduced);
-        assert_eq!(compare(at(0.99, 0.0), Relation::AtLeast, at(1.0, 0.0)), Reproduced);
-        assert_eq!(compare(at(0.97, 0.0), Relation::AtLeast, at(1.0, 0.0)), Contradicted);
-        assert_eq!(compare(at(0.99, 0.05), Relation::AtLeast, at(1.0, 0.0)), Inconclusive);
-        assert_eq!(compare(at(1.01, 0.0), Relation::AtMost, at(1.0, 0.0)), Reproduced);
-        assert_eq!(compare(at(1.01, 0.5), Relation::AtMost, at(1.0, 0.0)), Inconclusive);
-        assert_eq!(compare(at(0.99, 0.0), Relation::Alike, at(1.0, 0.0)), Reproduced);
-        assert_eq!(compare(at(1.03, 0.0), Relation::Alike, at(1.0, 0.0)), Contradicted);
-        assert_eq!(compare(at(1.0, 0.03), Relation::Alike, at(1.0, 0.0)), Inconclusive);
+        let of = |mean: f64, half: f64, relation| {
+            compare(Interval { mean, low: mean - half, high: mean + half }, relation, 1.0)
+        };
+        assert_eq!(of(-0.3, 0.2, Relation::Less), Reproduced);
+        assert_eq!(of(-0.3, 0.4, Relation::Less), Inconclusive);
+        assert_eq!(of(0.3, 0.2, Relation::Less), Contradicted);
+        assert_eq!(of(0.0, 0.0, Relation::Less), Contradicted);
+        assert_eq!(of(0.3, 0.2, Relation::Greater), Reproduced);
+        assert_eq!(of(-0.01, 0.0, Relation::AtLeast), Reproduced);
+        assert_eq!(of(-0.03, 0.0, Relation::AtLeast), Contradicted);
+        assert_eq!(of(-0.01, 0.05, Relation::AtLeast), Inconclusive);
+        assert_eq!(of(0.01, 0.0, Relation::AtMost), Reproduced);
+        assert_eq!(of(0.01, 0.5, Relation::AtMost), Inconclusive);
+        assert_eq!(of(0.03, 0.0, Relation::AtMost), Contradicted);
+        assert_eq!(of(-0.01, 0.0, Relation::Alike), Reproduced);
+        assert_eq!(of(0.03, 0.0, Relation::Alike), Contradicted);
+        assert_eq!(of(0.0, 0.03, Relation::Alike), Inconclusive);
     }
 
     #[test]

@@ -9,7 +9,9 @@ use crate::paper::claims::{Claim, Kind};
 use crate::paper::expr::{Comparison, Expr, NoValue};
 use crate::paper::files::Fold;
 use crate::paper::litmus::Litmus;
-use crate::paper::statistics::{geometric_mean, interval_of_amounts, mean, rank_correlation_of_means};
+use crate::paper::statistics::{
+    geometric_mean, interval, interval_of_amounts, mean, rank_correlation_of_means,
+};
 use crate::paper::{FigurePlan, Measure, Metric, score};
 use crate::results::{Interval, Scored, Status};
 
@@ -233,25 +235,26 @@ impl Evaluation<'_> {
         let (mut found, mut fails, mut status) = (Vec::new(), Vec::new(), Status::Reproduced);
         for inputs in each {
             for comparison in order {
-                let side = |expr: &Expr| -> Result<Interval, NoValue> {
-                    interval_of(expr, &self.folded(expr, here, inputs, mean)?).ok_or(NoValue::Undefined)
-                };
-                let (left, right) = (side(&comparison.left)?, side(&comparison.right)?);
-                let outcome = score::compare(left, comparison.relation, right);
+                let side = |expr: &Expr| self.folded(expr, here, inputs, mean);
+                let (lefts, rights) = (side(&comparison.left)?, side(&comparison.right)?);
+                let differences: Vec<f64> =
+                    lefts.iter().zip(&rights).map(|(left, right)| left - right).collect();
+                let difference = interval(&differences).ok_or(NoValue::Undefined)?;
+                let of = |values: &[f64]| mean(values).ok_or(NoValue::Undefined);
+                let (left, right) = (of(&lefts)?, of(&rights)?);
+                let outcome = score::compare(difference, comparison.relation, left.abs().max(right.abs()));
                 let holds = outcome == Status::Reproduced;
                 status = status.max(outcome);
                 let input = if inputs.len() == 1 { inputs[0].as_str() } else { "mean" };
                 found.push(json!({
                     "comparison": comparison.text, "input": input,
-                    "left": left.mean, "right": right.mean, "holds": holds, "status": outcome.name(),
+                    "left": left, "right": right, "difference": [difference.low, difference.high],
+                    "holds": holds, "status": outcome.name(),
                 }));
                 if !holds {
-                    let decimals = if right.mean.abs() < 1000.0 { 4 } else { 0 };
-                    let open = if outcome == Status::Inconclusive { ", intervals overlap" } else { "" };
-                    fails.push(format!(
-                        "{input}: {:.decimals$} against {:.decimals$}{open}",
-                        left.mean, right.mean
-                    ));
+                    let decimals = if right.abs() < 1000.0 { 4 } else { 0 };
+                    let open = if outcome == Status::Inconclusive { ", the seeds do not decide" } else { "" };
+                    fails.push(format!("{input}: {left:.decimals$} against {right:.decimals$}{open}"));
                 }
             }
         }

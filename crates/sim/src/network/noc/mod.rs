@@ -49,6 +49,20 @@ pub struct NocSpec {
     /// The number of bytes of every message in addition to its payload: address, kind, mask.
     #[serde(default = "header_bytes")]
     pub header_bytes: u32,
+    /// The nodes of a mesh or torus to which banks are attached. On a crossbar it has no effect.
+    #[serde(default)]
+    pub bank_nodes: BankNodes,
+}
+
+/// The nodes of a mesh or torus to which banks are attached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum BankNodes {
+    /// Nodes that are spread evenly over the area of the grid.
+    #[default]
+    Area,
+    /// Nodes that are spread evenly over the edge of the grid.
+    Edge,
 }
 
 /// The default header size: a 40-bit line number, a kind, a sender and a short mask.

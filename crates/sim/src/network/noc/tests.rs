@@ -12,6 +12,7 @@ fn spec(topology: Topology) -> NocSpec {
         link_bytes_per_cycle: bytes,
         port_bytes_per_cycle: bytes,
         header_bytes: 8,
+        bank_nodes: BankNodes::Area,
     }
 }
 
