@@ -18,7 +18,7 @@ pub use check::Problem;
 pub use chiplets::{PagePlacement, PageSpec};
 pub use core::{CuSpec, EndOfKernel, HostSpec, IssueRule, LaunchSpec, LdsSpec, Scheduler, VectorOpSpec};
 pub use level::{LevelSpec, Per};
-pub use memory::{Invalidation, L1Spec, L2Spec, WritePolicy};
+pub use memory::{FlushWalk, Invalidation, L1Spec, L2Spec, WritePolicy};
 pub use timer::TimerSpec;
 
 use std::collections::BTreeMap;

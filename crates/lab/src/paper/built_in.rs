@@ -48,6 +48,7 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 3] = [
         "donations.toml",
         "litmus.toml",
         "sensitivity.toml",
+        "readings.toml",
         "targeted.toml",
     ),
     built_in!("stc":

@@ -40,6 +40,35 @@ pub enum Invalidation {
     None,
 }
 
+/// The mechanism by which a cache finds its dirty lines at the beginning of a flush. The station (the
+/// cache's controller) serves no request during a walk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FlushWalk {
+    /// The store FIFO names the dirty lines, so there is no walk.
+    #[default]
+    None,
+    /// The cache looks at one line in each cycle.
+    Lines,
+    /// The cache looks at all lines of one set in each cycle.
+    Sets,
+}
+
+impl FlushWalk {
+    /// The cycles of a walk over a cache with this number of lines.
+    pub(crate) fn cycles(self, lines: u64, ways: u32) -> u64 {
+        match self {
+            FlushWalk::None => 0,
+            FlushWalk::Lines => lines,
+            FlushWalk::Sets => lines / u64::from(ways.max(1)),
+        }
+    }
+
+    fn is_none(&self) -> bool {
+        *self == FlushWalk::None
+    }
+}
+
 /// Settings of the L1, the data cache of one compute unit.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -77,6 +106,9 @@ pub struct L1Spec {
     /// The cycles of an invalidation: for the whole cache with `flash`, or per line with `walked`.
     #[serde(deserialize_with = "number::whole_u32")]
     pub invalidate_cycles: u32,
+    /// The mechanism by which the cache finds its dirty lines at the beginning of a flush.
+    #[serde(default, skip_serializing_if = "FlushWalk::is_none")]
+    pub flush_walk: FlushWalk,
 }
 
 /// Settings of the L2, the cache that all compute units share.
@@ -110,6 +142,9 @@ pub struct L2Spec {
     pub store_fifo_entries: u32,
     /// The rule for a store: keep its bytes in the L2, or pass them on to the level below.
     pub write_policy: WritePolicy,
+    /// The mechanism by which a bank finds its dirty lines at the beginning of a flush.
+    #[serde(default, skip_serializing_if = "FlushWalk::is_none")]
+    pub flush_walk: FlushWalk,
     /// The name of the level below the L2. If absent, main memory is below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<String>,

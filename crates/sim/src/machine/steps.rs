@@ -44,10 +44,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return self.engine.violate(why);
         }
         let leave_times = self.stations.leave_times(now, &mut self.reports, station, input, &out.uses);
-        if leave_times.invalidation > 0 {
+        if leave_times.walk > 0 {
             match input {
                 StepInput::Request { .. } => self.ports.keep_until(station, leave_times.accepts),
-                _ => self.ports.delay(now, station, leave_times.invalidation),
+                _ => self.ports.delay(now, station, leave_times.walk),
             }
         }
         let trail = trail.at_bank(leave_times.queued);
@@ -128,6 +128,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     #[inline(never)]
     pub(super) fn timer_due(&mut self, now: Cycle, station: StationId, class: TimerClass) {
+        if class == TimerClass::Drain
+            && let Some(end) = self.stations.walks_until(now, station)
+        {
+            // A flush that began after the timer was armed walks over the cache.
+            return self.engine.at(end, Event::Timer(station, class));
+        }
         self.stations.disarm(station, class);
         self.catch_up(now, station);
         self.stations.timer(station, class);

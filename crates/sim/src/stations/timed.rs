@@ -41,8 +41,9 @@ pub(crate) struct LeaveTimes {
     pub(crate) accepts: Cycle,
     /// The cycles that the input waited until the station was free.
     pub(crate) queued: u64,
-    /// The cycles during which the station invalidates lines and serves no request.
-    pub(crate) invalidation: u64,
+    /// The cycles during which the station invalidates lines or walks over them for a flush, and
+    /// serves no request.
+    pub(crate) walk: u64,
 }
 
 /// The simulator's timing data about a station.
@@ -53,6 +54,8 @@ struct TimedStation {
     timers_running: u8,
     timing: StationTiming,
     busy_until: Cycle,
+    /// The cycle at which the walks of all flushes that have begun end.
+    walks_until: Cycle,
     /// The lines on which an atomic is in progress, each with the cycle at which the atomic ends.
     atomics: Vec<(LineAddr, Cycle)>,
     last_tick: u64,
@@ -93,6 +96,7 @@ impl TimedStations {
             timers_running: 0,
             timing: StationTiming::of(system, &levels[usize::from(info.level)].name),
             busy_until: 0,
+            walks_until: 0,
             atomics: Vec::new(),
             last_tick: 0,
             deadline: None,
@@ -253,7 +257,18 @@ impl TimedStations {
             // The timer expires after one tick. The station itself counts the ticks of a lease.
             TimerClass::Lease => self.periods.tick,
         };
-        engine.at(engine.now() + period, Event::Timer(station, class));
+        let mut due = engine.now() + period;
+        if class == TimerClass::Drain {
+            due = due.max(timed.walks_until);
+        }
+        engine.at(due, Event::Timer(station, class));
+    }
+
+    /// The cycle at which the walks of all flushes of a station that have begun end. `None` if they
+    /// have ended.
+    #[inline]
+    pub(crate) fn walks_until(&self, now: Cycle, station: StationId) -> Option<Cycle> {
+        Some(self.stations[station as usize].walks_until).filter(|&end| end > now)
     }
 
     /// Takes the box with the effects of the last step. The caller gives the box back with
@@ -355,18 +370,23 @@ impl TimedStations {
     ) -> LeaveTimes {
         let timed = &mut self.stations[station as usize];
         let timing = timed.timing;
-        let invalidation = invalidation_cycles(&timing, uses);
+        let mut walk = invalidation_cycles(&timing, uses);
+        let flush = u64::from(uses.flushes.total()) * timing.flush_cycles;
+        if flush > 0 {
+            timed.walks_until = timed.walks_until.max(now) + flush;
+            walk += timed.walks_until - now;
+        }
         let mut queued = 0;
         let (what, line, start) = match input {
             StepInput::Request { line } => {
-                let latency = timing.latency_cycles + invalidation;
-                reports.probe.serve(station, "request", line, now, now + 1 + invalidation);
+                let latency = timing.latency_cycles + walk;
+                reports.probe.serve(station, "request", line, now, now + 1 + walk);
                 return LeaveTimes {
                     sends: now + latency,
                     values: now + latency + timing.path_cycles,
-                    accepts: now + 1 + invalidation,
+                    accepts: now + 1 + walk,
                     queued: 0,
-                    invalidation,
+                    walk,
                 };
             }
             StepInput::Message { name, line, is_access } => {
@@ -388,12 +408,15 @@ impl TimedStations {
             StepInput::Memory { line } => ("fill", Some(line), now),
             StepInput::Timer => ("timer", None, now),
         };
-        let leave = start + invalidation;
+        let leave = start + walk;
+        if flush > 0 {
+            timed.busy_until = timed.busy_until.max(timed.walks_until);
+        }
         let until = (now + timing.occupancy_cycles.max(1)).max(timed.busy_until);
         let from = until - timing.occupancy_cycles.max(1);
         reports.probe.serve(station, what, line, from, until);
         let answers = leave + timing.path_cycles;
-        LeaveTimes { sends: leave, values: answers, accepts: answers, queued, invalidation }
+        LeaveTimes { sends: leave, values: answers, accepts: answers, queued, walk }
     }
 
     /// Shows the conditions of a station to a probe that draws them.

@@ -19,6 +19,8 @@ pub(crate) struct StationTiming {
     pub(crate) invalidate_cycles: u64,
     /// Whether an invalidation removes lines one after the other.
     pub(crate) is_walked: bool,
+    /// Cycles of the walk over the cache at the beginning of a flush.
+    pub(crate) flush_cycles: u64,
     /// The number of requests from cores that may enter a station in one cycle.
     pub(crate) ports: u32,
 }
@@ -46,6 +48,12 @@ impl StationTiming {
             (None, "l1") => (l1.invalidation, l1.invalidate_cycles, l1.ports),
             (None, _) => (Invalidation::Flash, 0, l1.ports),
         };
+        let line_bytes = u64::from(l1.line_bytes.max(1));
+        let flush_cycles = match (declared, level) {
+            (None, "l1") => l1.flush_walk.cycles(l1.bytes / line_bytes, l1.ways),
+            (None, "l2") => l2.flush_walk.cycles(l2.bytes / line_bytes / u64::from(l2.banks.max(1)), l2.ways),
+            _ => 0,
+        };
         StationTiming {
             latency_cycles: u64::from(latency),
             path_cycles: if level == "l1" { u64::from(l1.path_cycles) } else { 0 },
@@ -54,6 +62,7 @@ impl StationTiming {
             memory_path_cycles: u64::from(path),
             invalidate_cycles: u64::from(invalidate),
             is_walked: invalidation == Invalidation::Walked,
+            flush_cycles,
             ports,
         }
     }
@@ -62,6 +71,7 @@ impl StationTiming {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::config::FlushWalk;
 
     fn system() -> System {
         toml::from_str(include_str!("../../../../systems/hrf-8cu.toml")).unwrap()
@@ -78,5 +88,21 @@ mod tests {
             (timing.latency_cycles, timing.occupancy_cycles, timing.atomic_cycles)
         };
         assert_eq!((timing("cu"), timing("chiplet")), ((20, 0, 0), (20, 9, 4)));
+    }
+
+    #[test]
+    fn a_walk_takes_a_cycle_for_each_line_or_each_set() {
+        let timing = |level: &str, walk| {
+            let mut system = system();
+            (system.l1.flush_walk, system.l2.flush_walk) = (walk, walk);
+            StationTiming::of(&system, level).flush_cycles
+        };
+        assert_eq!(
+            [FlushWalk::None, FlushWalk::Lines, FlushWalk::Sets].map(|walk| timing("l1", walk)),
+            [0, 512, 32]
+        );
+        // A bank has a sixteenth of 2 MB.
+        assert_eq!([FlushWalk::Lines, FlushWalk::Sets].map(|walk| timing("l2", walk)), [2048, 128]);
+        assert_eq!(timing("host", FlushWalk::Lines), 0);
     }
 }
