@@ -50,7 +50,8 @@ struct Counting {
 }
 
 impl Counting {
-    /// For each round of a wavefront, the index of the first value that it counts in this round.
+    /// For each round of a wavefront, the index of the first value that the wavefront counts in
+    /// this round.
     fn rounds(&self, w: &Wave) -> impl Iterator<Item = u64> + use<> {
         let items = u64::from(w.waves() * w.lanes());
         let first = u64::from(w.work_group()) * items * self.per_item + u64::from(w.index() * w.lanes());

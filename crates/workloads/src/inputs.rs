@@ -16,7 +16,7 @@ use crate::{dense, physics, sorting, stencils};
 /// The description of a file from which a workload reads numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberFile {
-    /// The content of the file, such as `places`.
+    /// A word for the content of the file, such as `places`, which reports print.
     pub content: &'static str,
     /// The shape of the table in the file, and the range of its numbers.
     pub expected: Expected,
@@ -91,18 +91,19 @@ impl NumberFile {
     }
 
     /// A file with a matrix. `columns` has the number of columns, and the name of the setting that
-    /// determines it.
+    /// determines this number.
     pub(crate) fn matrix(content: &'static str, rows: u64, columns: (u64, &'static str)) -> NumberFile {
         NumberFile::new(content, "row", columns, rows..=rows)
     }
 
-    /// The same file, whose numbers must all lie in `range`.
+    /// The description of the same file, except that all its numbers must lie in `range`.
     pub(crate) fn within(mut self, range: RangeInclusive<f32>) -> NumberFile {
         self.expected.range = range;
         self
     }
 
-    /// The same file, in which the end of a line only separates numbers.
+    /// The description of the same file, except that a row may extend over several lines: the end
+    /// of a line only separates numbers.
     pub(crate) fn in_any_lines(mut self) -> NumberFile {
         self.expected.row_in_line = false;
         self

@@ -113,7 +113,7 @@ pub(crate) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
     }))
 }
 
-/// The ranks after `steps` steps on the host, in double precision.
+/// The ranks after `steps` steps, computed on the host in double precision.
 fn reference_ranks(graph: &Csr, steps: u64) -> Vec<f32> {
     let (damping, vertices) = (f64::from(DAMPING), f64::from(graph.vertices()));
     let mut rank = vec![1.0 / vertices; graph.vertices() as usize];

@@ -60,7 +60,7 @@ impl Part {
         self.cells + 2 * self.steps
     }
 
-    /// The index in the arrays of a work-group's cell.
+    /// The index, in the arrays of cells, of cell `cell` of work-group `group`.
     fn at(&self, group: u64, cell: u64) -> u64 {
         group * self.width() + cell
     }
@@ -83,7 +83,8 @@ fn next(left: u32, here: u32, right: u32) -> u32 {
 }
 
 impl Stencil {
-    /// Waits until all wavefronts of the grid have arrived `times` times.
+    /// A barrier at device scope: waits until every wavefront of the grid has arrived at it `times`
+    /// times.
     async fn device_barrier(&self, w: &Wave, times: u64) {
         let all = u64::from(w.work_groups()) * u64::from(w.waves()) * times;
         w.fence(release(Level::Device)).await;
@@ -150,7 +151,7 @@ impl Stencil {
     }
 }
 
-/// The cells of the ring after `steps` steps, on the host.
+/// The cells of the ring after `steps` steps, computed on the host.
 fn reference(mut ring: Vec<u32>, steps: u64) -> Vec<u32> {
     for _ in 0..steps {
         let n = ring.len();

@@ -58,8 +58,8 @@ impl Filtering {
         self.width + self.side - 1
     }
 
-    /// The column and the row in the image, without its margin, of the pixel that each lane
-    /// computes.
+    /// The column and the row of the pixel that each lane computes. Both count from the first pixel
+    /// of the image, without the margin.
     fn element(&self, w: &Wave) -> (Lanes<u32>, Lanes<u32>) {
         let item = w.item();
         let row = item / self.width;

@@ -206,8 +206,8 @@ fn fft(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     }))
 }
 
-/// The transform on the host, in double precision. It combines the transform of the numbers at even
-/// indices with the transform of the numbers at odd indices.
+/// The transform of `numbers`, computed on the host in double precision. The function combines the
+/// transform of the numbers at even indices with the transform of the numbers at odd indices.
 fn reference(numbers: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let n = numbers.len();
     if n == 1 {

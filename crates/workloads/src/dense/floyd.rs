@@ -252,7 +252,7 @@ fn floyd_warshall(edges: Vec<(u32, u32, u32)>, vertices: u64, settings: &Setting
     Instance::new(program, move |answer| answer.expect("distances", &reference(&of_check, vertices as usize)))
 }
 
-/// The distances from each vertex to all vertices on the host, by Dijkstra's algorithm.
+/// The distances from each vertex to all vertices, computed on the host by Dijkstra's algorithm.
 fn reference(edges: &[(u32, u32, u32)], n: usize) -> Vec<u32> {
     let mut outgoing = vec![Vec::new(); n];
     for &(source, target, length) in edges {

@@ -61,7 +61,7 @@ pub enum FileError {
     Refused {
         /// The position in the file.
         place: FilePosition,
-        /// The feature of the file that is not supported.
+        /// The self loop or the duplicate arc, in words.
         what: String,
     },
     /// The file ends before its content is complete.
@@ -166,7 +166,7 @@ pub(crate) fn printable_path(path: &Path) -> String {
     path.display().to_string().chars().map(plain).collect()
 }
 
-/// A number of bytes as text, in the largest unit of which there is at least one.
+/// A number of bytes as text, in the largest unit (such as MiB) that does not exceed the number.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let exponent = (count.max(1).ilog2() / 10) as usize;

@@ -303,7 +303,7 @@ async fn run(host: Host, mut particles: Particles, cells: u64, steps: u64) -> An
 }
 
 impl Particles {
-    /// The force on one particle, on the host.
+    /// The force on one particle, computed on the host.
     fn force(&self, at: usize, cell: u64, cells: u64) -> [f32; 3] {
         let mut sum = [0.0_f32; 3];
         for (other, shift) in around(cell, cells) {

@@ -276,7 +276,7 @@ impl Problem {
             .await
     }
 
-    /// The clusters of all points and the centres on the host, point by point.
+    /// The clusters of all points and the centres, computed on the host point by point.
     fn reference(&self, points: &[f32]) -> (Vec<u32>, Vec<f32>) {
         let features = self.features as usize;
         let mut centres = self.first_centres(points);

@@ -58,8 +58,8 @@ struct Distances {
     vertices: u64,
 }
 
-/// Shortens the paths from a batch of sources, which begins with the source of number
-/// `first_source`. For each source, several work-groups cover all vertices.
+/// Shortens the paths from a batch of sources. `first_source` is the number of the first source in
+/// the batch. For each source, several work-groups cover all vertices.
 async fn relax(w: Wave, s: Distances, first_source: u64) {
     let groups = s.vertices.div_ceil(GROUP_ITEMS);
     let (source, part) = (u64::from(w.work_group()) / groups, u64::from(w.work_group()) % groups);

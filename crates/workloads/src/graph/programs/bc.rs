@@ -191,7 +191,7 @@ struct TooManyPaths {
     vertex: u32,
 }
 
-/// The centralities on the host, by Brandes' algorithm with a queue, in double precision.
+/// The centralities, computed on the host in double precision, by Brandes' algorithm with a queue.
 fn reference(graph: &Csr, sources: &[u32]) -> Result<Vec<f64>, TooManyPaths> {
     let vertices = graph.vertices() as usize;
     let mut centralities = vec![0.0; vertices];

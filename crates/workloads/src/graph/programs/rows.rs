@@ -37,14 +37,16 @@ impl Rows {
         [self.offsets.read(), self.targets.read()]
     }
 
-    /// The first and the last arc of each lane's vertex. Lane 0 has the vertex `first`, and the
-    /// next lanes have the next vertices.
+    /// The bounds of the arcs of each lane's vertex: the index of the first arc, and the index
+    /// after the last arc. Lane 0 has the vertex `first`, and the next lanes have the next
+    /// vertices.
     pub(crate) async fn from(&self, w: &Wave, first: u64) -> Bounds {
         let (start, end) = (w.load(self.offsets, Unit(first)), w.load(self.offsets, Unit(first + 1)));
         (start.await, end.await)
     }
 
-    /// The first and the last arc of each lane's vertex, for the vertices in `vertex`.
+    /// The bounds of the arcs of each lane's vertex: the index of the first arc, and the index
+    /// after the last arc. `vertex` has the vertex of each lane.
     pub(crate) async fn of(&self, w: &Wave, vertex: Lanes<u32>) -> Bounds {
         let (start, end) = (w.load(self.offsets, vertex), w.load(self.offsets, vertex + 1));
         (start.await, end.await)
