@@ -209,7 +209,8 @@ fn program(name: &str) -> (&'static NumberProgram, Settings) {
     (program, workload.sized(Size::Tiny).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Numbers that no generator of the workloads makes, within the range of the file.
+/// A table of numbers within the range that `file` allows. No generator of the workloads makes
+/// these numbers.
 fn table(file: &inputs::NumberFile, rows: u64) -> Arc<Table> {
     let Expected { columns: (columns, _), range, .. } = &file.expected;
     let wide = *range.end() > 1.0;

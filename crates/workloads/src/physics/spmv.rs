@@ -94,9 +94,9 @@ impl Csr {
     }
 
     /// The largest error of an element after `products` products in single precision, relative to
-    /// the sum of the absolute values of its terms. It is half a unit in the last place for each
-    /// operation on a term, and one more for the reference. It holds for any order of the
-    /// additions.
+    /// the sum of the absolute values of its terms. The bound counts half a unit in the last place
+    /// for each operation on a term, and one further half unit for the reference. It holds for any
+    /// order of the additions.
     fn error_share(&self, products: u64) -> f64 {
         let longest = self.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         f64::from(longest + 2) * products as f64 * f64::from(f32::EPSILON) / 2.0

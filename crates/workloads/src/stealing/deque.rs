@@ -28,7 +28,7 @@ pub enum StealOutcome {
     Lost,
 }
 
-/// The queues of all work-groups. Kernels copy the value freely.
+/// The queues of all work-groups. Kernels may copy this value: all copies share the same arrays in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Queues {
     variables: Array<u32>,
@@ -91,7 +91,8 @@ impl Queues {
         host.write(self.variables, &variables).await;
     }
 
-    /// The queues as the kernel with number `kernel` uses them: with its set of heads and tails.
+    /// The queues in the form in which the kernel with the number `kernel` uses them: with the set
+    /// of heads and tails for this kernel.
     #[must_use]
     pub fn at(mut self, kernel: u32) -> Self {
         self.set = u64::from(kernel) % SETS;
@@ -187,8 +188,8 @@ impl Queues {
         StealOutcome::Task(w.load(self.slots, self.slot(queue, head)).await)
     }
 
-    /// Refills the queue for the next kernel: its first `tasks` slots are its tasks. `w` has one
-    /// active lane.
+    /// Refills the queue for the next kernel: the first `tasks` slots of the queue become its
+    /// tasks. `w` has one active lane.
     pub fn refill(&self, w: &Wave, queue: u32, tasks: u32) {
         let next = Queues { set: (self.set + 1) % SETS, ..*self };
         w.atomic_store(self.variables, next.head(queue), 0, self.policy.semantics(QueueStep::RefillHead));

@@ -15,9 +15,9 @@ use kernel::rng::Rng;
 use super::deque::{Queues, StealOutcome};
 use super::policy::Stealing;
 
-/// The number that stands for a task if the wavefront has none in this round.
+/// The number that a wavefront gets in place of a task if it has no task in this round.
 const IDLE: u32 = u32::MAX;
-/// The number that stands for a task if the whole work-group has no task left.
+/// The number that a wavefront gets in place of a task if the whole work-group has no task left.
 const DONE: u32 = u32::MAX - 1;
 /// The maximum number of tasks. Positions in a queue are compared as signed numbers.
 pub(crate) const TASKS_MAX: u64 = 1 << 31;

@@ -37,8 +37,8 @@ const TILE: u32 = 16;
 #[derive(Clone, Copy)]
 struct Factors {
     step_by_capacity: f32,
-    /// The inverse resistance along rows. The next two fields are those along columns and to the
-    /// surroundings.
+    /// The inverse of the thermal resistance along rows. The next two fields are the inverse
+    /// resistances along columns and to the surroundings.
     along_rows: f32,
     along_columns: f32,
     outward: f32,
@@ -171,7 +171,7 @@ fn on_inputs(
     Ok(simulation("hotspot", inputs, counts.collect(), launch, (steps, next)))
 }
 
-/// The temperatures of the whole chip after one time step, on the host.
+/// The temperatures of the whole chip after one time step, computed on the host.
 fn next(t: &[f32], power: &[f32], rows: usize, columns: usize) -> Vec<f32> {
     let f = Factors::of(rows as u32, columns as u32);
     let mut after = vec![0.0; t.len()];

@@ -124,7 +124,7 @@ fn hotspot3d(settings: &Settings, seed: u64) -> Instance {
     simulation("hotspot3d", inputs, vec![(); steps as usize], launch, (steps, next))
 }
 
-/// The temperatures of the whole chip after one time step, on the host.
+/// The temperatures of the whole chip after one time step, computed on the host.
 fn next(t: &[f32], power: &[f32], side: usize, layers: usize) -> Vec<f32> {
     let f = Factors::of(side as u32, layers as u32);
     let mut after = vec![0.0; t.len()];

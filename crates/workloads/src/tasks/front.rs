@@ -111,7 +111,8 @@ impl<const WORDS: usize> Fronts<WORDS> {
         }
     }
 
-    /// Writes the task of each active lane into its slot, the entry of the lane in `slots`.
+    /// Writes the task of each active lane into a slot of the front. `slots` has the number of the
+    /// slot for each lane.
     pub(super) fn scatter(&self, w: &Wave, front: u32, slots: &Lanes<u32>, tasks: &[Lanes<u32>; WORDS]) {
         for (word, values) in tasks.iter().enumerate() {
             let at = *slots + self.place(front, word) as u32;

@@ -60,7 +60,7 @@ impl TaskProgram<4> for Queens {
     }
 }
 
-/// The number of complete placements and of partial placements, on the host.
+/// The number of complete placements and the number of partial placements, computed on the host.
 fn reference(queens: u32, [columns, left, right]: [u32; 3], row: u32) -> (u64, u64) {
     if row == queens {
         return (1, 1);

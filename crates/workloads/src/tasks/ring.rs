@@ -23,7 +23,7 @@ const BUSY: u64 = 2;
 /// The number of variables of a ring: head, tail, and the count of possible producers of tasks.
 const VARIABLES: u64 = 3;
 
-/// A shared queue. Kernels copy the value freely.
+/// A shared queue. Kernels may copy this value: all copies share the same arrays in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ring {
     variables: Array<u32>,

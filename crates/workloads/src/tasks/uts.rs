@@ -82,8 +82,9 @@ pub(crate) static UTS: Workload = Workload {
 };
 
 /// The trees of the benchmark's documentation, and small versions with about 125,000 nodes. A small
-/// version has a smaller depth, and the first seed with which its size is within one percent of
-/// that. The tree T3 has no small version, because it has too little parallelism for a GPU.
+/// version has a smaller depth, and the first seed with which its number of nodes is within one
+/// percent of 125,000. The tree T3 has no small version, because it has too little parallelism for
+/// a GPU.
 pub(crate) static INPUTS: [NamedInput; 9] = [
     NamedInput {
         name: "T1",

@@ -26,7 +26,7 @@ use super::policy::Scopes;
 use super::ring::{Ring, Rings};
 use super::spread::Spread;
 
-/// The queues of a run. Kernels copy the value freely.
+/// The queues of a run. Kernels may copy this value: all copies share the same arrays in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queues<const WORDS: usize> {
     pub(super) fronts: Fronts<WORDS>,

@@ -1,4 +1,4 @@
-//! Error messages name the place, the value found and the expectation.
+//! Error messages name the place in the file, the value found there and the value expected.
 
 use workloads::graph::{DefectPolicy, Format, ReadOptions};
 
