@@ -12,8 +12,8 @@ use crate::args::ReportArguments;
 use crate::output::WholeFile;
 use crate::suite::files;
 
-/// Finds out the kind of a results file. The results of a sweep have the key `study`; those of a
-/// reproduction do not.
+/// The part of a results file that shows its kind. The results of a sweep have the key `study`, and
+/// the results of a reproduction do not have it.
 #[derive(Deserialize)]
 struct Kind {
     study: Option<serde::de::IgnoredAny>,

@@ -67,8 +67,8 @@ pub(crate) fn reproduce(
     }
 }
 
-/// Runs the tasks of a plan that have no stored result. If a signal ends the process, it prints how
-/// the user can continue.
+/// Runs the tasks of a plan that have no stored result. If a signal ends the process, the process
+/// prints how the user can continue.
 fn perform(
     arguments: &ReproduceArguments,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! `fencepost verify --charts` and `--replay` on the command line.
+//! Tests of the commands `fencepost verify --charts` and `fencepost verify --replay`.
 
 mod common;
 
@@ -10,7 +10,7 @@ fn finding(end: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings/hlrc").with_extension(end)
 }
 
-/// A folder for one test.
+/// Makes a folder for the files of one test. Returns the path of the folder.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("it can be made");
@@ -101,7 +101,7 @@ fn traces_of_verify_can_be_replayed() {
     assert!(out.contains("The counterexample no longer reproduces"), "{out}");
 }
 
-/// Replays a trace with changed text.
+/// Replays the recorded trace after `changes` to its text. Returns the exit code and both outputs.
 fn changed(name: &str, changes: &[(&str, &str)], more: &[&str]) -> (u8, String, String) {
     let good = std::fs::read_to_string(finding("trace")).expect("it is kept");
     let text = changes.iter().fold(good, |text, (from, to)| {

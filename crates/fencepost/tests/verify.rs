@@ -13,12 +13,12 @@ fn verify(args: &[&str]) -> (u8, String, String) {
     fencepost(&[&["verify"], args].concat())
 }
 
-/// A file or a folder of the repository.
+/// The path of a file or a folder of the repository.
 fn shipped(path: &str) -> String {
     format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The arguments for one shipped test without generated programs.
+/// The arguments of `fencepost verify` for one shipped test, without generated programs.
 fn with_one_test<'a>(test: &'a str, more: &[&'a str]) -> Vec<&'a str> {
     ["--litmus", test, "--operations", "0"].iter().chain(more).copied().collect()
 }
@@ -197,7 +197,7 @@ fn a_search_at_its_limit_is_incomplete() {
     }
 }
 
-/// Ctrl-C prints the coverage so far as incomplete.
+/// After Ctrl-C, the command prints the coverage so far, with the status `incomplete`.
 #[cfg(unix)]
 #[test]
 fn an_interrupt_reports_the_coverage() {

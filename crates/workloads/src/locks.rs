@@ -47,8 +47,7 @@ pub(crate) static FG_SHARE: Workload = Workload {
     make: |settings, _| Ok(fg_share(settings)),
 };
 
-/// Acquires a spin lock by compare-exchange. After a failed compare-exchange, the wavefront loads
-/// the lock repeatedly until the lock is free, and tries again.
+/// Acquires a spin lock by compare-exchange. After each failure, loads the lock until it is free.
 pub(crate) async fn lock(w: &Wave, lock: Array<u32>, level: Level) {
     loop {
         if w.compare_exchange(lock, 0, 0, 1, acquire(level)).await == 0 {

@@ -158,9 +158,9 @@ fn show_rows(verification: &Verification, out: &mut dyn Write) -> Result<(), Fai
     Ok(())
 }
 
-/// Prints a table of the dimensions of programs and machines. For each value of a dimension, it has
-/// the number of runs and the number of states with this value. Then prints the pairs of values
-/// that no run has together.
+/// Prints a table of the dimensions of programs and machines. For each value of a dimension, the
+/// table has the number of runs and the number of states with this value. Then prints the pairs of
+/// values that occur together in no run.
 fn show_census(census: &Census, out: &mut dyn Write) -> Result<(), Failure> {
     let columns = [("dimension", Side::Left), ("value", Side::Left), ("runs", Side::Right)];
     let mut table = Table::new(&[&columns[..], &[("states", Side::Right)]].concat());

@@ -28,7 +28,8 @@ pub enum StealOutcome {
     Lost,
 }
 
-/// The queues of all work-groups. Kernels may copy this value: all copies share the same arrays in memory.
+/// The queues of all work-groups. Kernels may copy this value: all copies share the same arrays in
+/// memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Queues {
     variables: Array<u32>,
