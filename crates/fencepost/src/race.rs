@@ -1,4 +1,4 @@
-//! The command `fencepost race`.
+//! The command `fencepost race`, which detects races in runs of a program, and advises on scopes.
 
 use std::io::Write;
 

@@ -1,4 +1,5 @@
-//! The command `fencepost report`.
+//! The command `fencepost report`, which writes the HTML report of a reproduction or a sweep from
+//! its results.
 
 use std::io::Write;
 

@@ -1,4 +1,5 @@
-//! The command `fencepost reproduce`.
+//! The command `fencepost reproduce`, which runs the experiments of a paper and compares the
+//! paper's claims with the results.
 
 use std::io::Write;
 use std::num::NonZeroUsize;

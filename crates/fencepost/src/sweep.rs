@@ -1,4 +1,5 @@
-//! The command `fencepost sweep`.
+//! The command `fencepost sweep`, which runs a study: every combination of the values in the user's
+//! file.
 
 mod charts;
 mod cluster;

@@ -1,4 +1,5 @@
-//! `fencepost sweep`, for readers, for scripts, and when it is disturbed.
+//! Tests of the command `fencepost sweep`: its text for readers, its JSON for scripts, and sweeps
+//! that are disturbed.
 
 mod common;
 

@@ -1,5 +1,4 @@
-//! `fencepost verify` on the command line: its output, its files, and
-//! interruptions.
+//! Tests of the command `fencepost verify`: its output, its files, and interruptions.
 
 mod common;
 

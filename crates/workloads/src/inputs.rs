@@ -26,7 +26,7 @@ pub struct NumberFile {
 /// seed.
 pub type OnTables = fn(&[Arc<Table>], &Settings, u64) -> Result<Instance, BadSetting>;
 
-/// The form of a workload that reads its numbers from files.
+/// A workload in the form that reads its numbers from files, instead of generating them.
 #[derive(Clone, Copy)]
 pub struct NumberProgram {
     /// The workload that reads the files.
@@ -58,8 +58,8 @@ static PROGRAMS: [NumberProgram; 9] = [
     physics::HACC_ON_FILES,
 ];
 
-/// The form of a workload that reads its numbers from files. `None` if the workload has no such
-/// form.
+/// The form in which a workload reads its numbers from files, instead of generating them. `None` if
+/// the workload has no such form.
 #[must_use]
 pub fn program_of(workload: &Workload) -> Option<&'static NumberProgram> {
     PROGRAMS.iter().find(|program| program.workload.name == workload.name)
@@ -74,9 +74,9 @@ pub fn workloads() -> impl Iterator<Item = &'static Workload> {
 const MEMORY_BYTES: u64 = 4 << 30;
 
 impl NumberFile {
-    /// A file with rows of numbers. `row` is the name of the thing that a row describes. `columns`
-    /// has the number of numbers in a row and their names. `rows` is the range of the number of
-    /// rows.
+    /// The description of a file with rows of numbers. `row` is the name of the thing that a row
+    /// describes. `columns` has the number of numbers in a row and their names. `rows` is the range
+    /// of the number of rows.
     pub(crate) fn new(
         content: &'static str,
         row: &'static str,
@@ -90,8 +90,8 @@ impl NumberFile {
         }
     }
 
-    /// A file with a matrix. `columns` has the number of columns, and the name of the setting that
-    /// determines this number.
+    /// The description of a file with a matrix. `columns` has the number of columns, and the name
+    /// of the setting that determines this number.
     pub(crate) fn matrix(content: &'static str, rows: u64, columns: (u64, &'static str)) -> NumberFile {
         NumberFile::new(content, "row", columns, rows..=rows)
     }

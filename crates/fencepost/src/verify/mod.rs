@@ -1,4 +1,5 @@
-//! The command `fencepost verify`.
+//! The command `fencepost verify`, which verifies the claims of protocols in every schedule of
+//! small programs.
 
 mod cutoff;
 mod report;

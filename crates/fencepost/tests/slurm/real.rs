@@ -1,4 +1,5 @@
-//! A real Slurm: `munged`, `slurmctld` and two `slurmd` on the loopback interface.
+//! A test with a real Slurm: the programs `munged`, `slurmctld` and two `slurmd` on the loopback
+//! interface.
 
 use std::ffi::OsString;
 use std::io::{Write as _, stderr};

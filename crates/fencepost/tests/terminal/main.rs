@@ -1,5 +1,5 @@
-//! Every command on a terminal shows its progress, ends, and leaves the terminal
-//! unchanged.
+//! Tests of every command on a terminal: a command shows its progress, ends, and leaves the
+//! terminal unchanged.
 #![cfg(unix)]
 
 #[path = "../common/mod.rs"]

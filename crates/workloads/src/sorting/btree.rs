@@ -70,7 +70,7 @@ impl Descent {
         }
     }
 
-    /// Makes the child in `next` the current node.
+    /// Moves each descent down to the child in `next`, which becomes its current node.
     async fn follow(&self, w: &Wave) {
         let group = u64::from(w.work_group());
         if w.index() == 0 {

@@ -15,7 +15,8 @@ const NODES_SEEN: usize = 1 << 16;
 /// The maximum number of heights below the visited part for which sizes are computed.
 const HEIGHTS_MAX: u32 = 1 << 14;
 
-/// A tree is too large only if the limit is this number of standard deviations below the mean.
+/// The forecast calls a tree too large only if the limit is at least this number of standard
+/// deviations below the mean.
 const DEVIATIONS: f64 = 10.0;
 
 /// The distribution of the size of a subtree: its mean, and the square of the ratio of its standard

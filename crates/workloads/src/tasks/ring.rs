@@ -138,8 +138,9 @@ impl Ring {
     }
 
     /// Reads the variables of the ring: by one access, or by several if a wavefront has fewer lanes
-    /// than there are variables. The values need not be of the same time. A wavefront that takes an
-    /// entry checks the head and the slot again, and a count of zero stays zero.
+    /// than there are variables. The values need not be of the same time. This is safe, because a
+    /// wavefront that takes an entry checks the head and the slot again, and a count of zero stays
+    /// zero.
     pub(super) fn look(&self, w: &Wave) -> impl Future<Output = RingSnapshot> + use<> {
         let (lanes, order) = (u64::from(w.lanes()), relaxed(self.level));
         let load = |base: u64| w.below(base, VARIABLES).atomic_load(self.variables, Unit(base), order);

@@ -55,11 +55,11 @@ pub struct Plan {
     pub group_queue: u32,
     /// The capacity of the device's queue, in task-fronts.
     pub device_queue: u32,
-    /// If a work-group's queue has fewer fronts than this, it gets more. The number 0 means one
-    /// front for each wavefront.
+    /// If a work-group's queue has fewer task-fronts than this number, workers move more fronts to
+    /// it. The number 0 means one front for each wavefront.
     pub group_low: u32,
-    /// If the device's queue has fewer fronts than this, it gets more. The number 0 means one front
-    /// for each work-group.
+    /// If the device's queue has fewer task-fronts than this number, workers move more fronts to
+    /// it. The number 0 means one front for each work-group.
     pub device_low: u32,
 }
 

@@ -61,7 +61,7 @@ pub struct Tree {
     pub seed: u32,
 }
 
-/// The result of a traversal.
+/// The result of a traversal of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeSummary {
     /// The number of nodes.

@@ -36,9 +36,11 @@ pub(super) struct Queues<const WORDS: usize> {
     pub(super) groups: Rings,
     pub(super) device: Ring,
     pub(super) scopes: Scopes,
-    /// If a work-group's queue has fewer fronts than this, it gets more.
+    /// If a work-group's queue has fewer task-fronts than this number, workers move more fronts to
+    /// it.
     pub(super) group_low: u32,
-    /// If the device's queue has fewer fronts than this, it gets more.
+    /// If the device's queue has fewer task-fronts than this number, workers move more fronts to
+    /// it.
     pub(super) device_low: u32,
 }
 

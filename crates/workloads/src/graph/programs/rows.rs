@@ -27,12 +27,12 @@ impl Rows {
         rows
     }
 
-    /// The declared uses of these arrays by a kernel in which each vertex has one work-item.
+    /// The declared uses of the graph's arrays by a kernel in which each vertex has one work-item.
     pub(crate) fn uses(&self) -> [Use; 2] {
         [self.offsets.read().in_parts_with_halo(GROUP_ITEMS, 1), self.targets.read()]
     }
 
-    /// The declared uses of these arrays by a kernel whose work-items may visit any vertex.
+    /// The declared uses of the graph's arrays by a kernel whose work-items may visit any vertex.
     pub(crate) fn uses_anywhere(&self) -> [Use; 2] {
         [self.offsets.read(), self.targets.read()]
     }
@@ -52,9 +52,9 @@ impl Rows {
         (start.await, end.await)
     }
 
-    /// Visits the arcs of the rows. In each round, every lane visits one arc. `visit` gets the
-    /// wavefront with those lanes active that still have an arc, the indices of these arcs, and
-    /// their targets.
+    /// Visits the arcs of each lane's vertex. In each round, every lane visits one arc. `visit`
+    /// gets the wavefront with those lanes active that still have an arc, the indices of these
+    /// arcs, and their targets.
     pub(crate) async fn each_arc(
         &self,
         w: &Wave,

@@ -19,7 +19,7 @@ pub(super) struct Mesh {
     pub(super) nodes: Vec<u32>,
     /// For each node, the index in `corners` of its first corner.
     pub(super) first_corner: Vec<u32>,
-    /// For each node, the corners of elements that lie at it, as indices in `nodes`.
+    /// For each node, the corners of elements that lie at this node, as indices in `nodes`.
     pub(super) corners: Vec<u32>,
     /// The neighbours of each element before and after it along x, y and z. Each of the six lists
     /// has an entry for each element.
