@@ -10,13 +10,13 @@ use crate::reports::error::RunError;
 /// event concerns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// The wavefront in this slot starts.
+    /// The wavefront in the wavefront slot of this number starts.
     WaveStart(u32),
     /// The arithmetic that this SIMD unit runs is done.
     Simd(u32),
     /// The port of this station (a controller of the protocol) serves the next line request.
     Port(u32),
-    /// This instruction is complete.
+    /// The memory instruction of this number is complete.
     Complete(u32),
     /// This message enters the network.
     Depart(u32),
@@ -32,7 +32,8 @@ pub(crate) enum Event {
     MemoryDone(u32),
     /// A timer of this class expires at this station (a controller of the protocol).
     Timer(At, TimerClass),
-    /// A clock tick may have come for which this station waits.
+    /// This station (a controller of the protocol) may have reached the clock tick that it waits
+    /// for.
     Deadline(At),
     /// The launch latency of the next kernel has passed.
     Launch,

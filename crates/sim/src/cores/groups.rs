@@ -68,8 +68,8 @@ impl Cores<'_> {
         true
     }
 
-    /// The number by which the machine knows a work-group, from the number of the work-group in its
-    /// grid. `None` if the work-group is not on the machine.
+    /// Converts the number of a work-group in its grid to the number by which the machine knows the
+    /// work-group. `None` if the work-group is not on the machine.
     pub(crate) fn group_of(&self, work_group: u32) -> Option<u32> {
         self.groups.iter().find(|(_, group)| group.number == work_group).map(|(group, _)| group)
     }

@@ -59,17 +59,18 @@ pub(crate) struct Instr {
     pub(crate) done_at: Cycle,
     pub(crate) issued_at: Cycle,
     pub(crate) head: RequestHead,
-    /// Cycles that the instruction has waited, by cause, without the access itself. `spent` has the
-    /// waits of earlier phases, `spent_now` those of the current phase.
+    /// The cycles that the instruction has waited in the phases that have ended, by cause. The time
+    /// of the accesses themselves is not included. The field `spent_now` has the waits of the
+    /// current phase.
     pub(crate) spent: Waits,
     pub(crate) spent_now: Waits,
     /// Whether the bytes of a load come from a buffered store of the same wavefront. Such a load
     /// sends no request to a station (a controller of the protocol).
     pub(crate) is_forwarded: bool,
-    /// Whether the instruction is a store or update with which its wavefront has continued
-    /// (`cu.posted_stores`).
+    /// Whether the instruction is a store or update after which its wavefront has continued without
+    /// waiting for the answer (`cu.posted_stores`).
     pub(crate) is_posted: bool,
-    /// The operands of a buffered store whose issuer has continued. `None` for all other
+    /// The operands of a buffered store whose wavefront has continued. `None` for all other
     /// operations.
     pub(crate) kept: Option<Box<BufferedStore>>,
 }
@@ -94,8 +95,9 @@ impl Instr {
         }
     }
 
-    /// Records the answer to one line request, which arrives at cycle `at`. The waits of the
-    /// instruction are those of its line that is answered last; `spent` computes them.
+    /// Records the answer to one line request, which arrives at cycle `at`. `spent` computes the
+    /// waits of this request. The waits of the request that is answered last become the waits of
+    /// the instruction in this phase.
     #[inline]
     pub(crate) fn answered(&mut self, at: Cycle, spent: impl FnOnce() -> Waits) {
         self.left -= 1;
@@ -171,8 +173,8 @@ pub(crate) struct RequestHead {
     pub(crate) work_group: u32,
 }
 
-/// The operands of a store. They stay valid after the operation of the store is complete for the
-/// program.
+/// A copy of the operands of a store. The copy stays valid after the program has continued and has
+/// removed the operation of the store.
 #[derive(Debug)]
 pub(crate) struct BufferedStore {
     pub(super) exec: Mask,

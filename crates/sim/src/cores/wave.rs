@@ -43,8 +43,8 @@ pub(crate) struct Wave {
     pub(crate) pending: VecDeque<OpId>,
     pub(crate) waits_for: Option<OpId>,
     pub(crate) ended: bool,
-    /// The arithmetic that the wavefront has done after its last operation, if the next operation
-    /// is not known yet.
+    /// The arithmetic of the wavefront's code after its last operation, which no SIMD unit has run
+    /// yet. It runs before the next operation, or before the wavefront ends.
     pub(super) tail: Work,
     pub(crate) issue: Issue,
     pub(crate) next_issue: u32,
@@ -52,8 +52,8 @@ pub(crate) struct Wave {
     pub(crate) buffered: Vec<(IssueId, u32)>,
     /// The number of the wavefront's instructions that are not complete.
     pub(crate) outstanding: u32,
-    /// The number of these instructions that are stores or updates with which the wavefront has
-    /// continued.
+    /// The number of incomplete stores and updates after which the wavefront has continued without
+    /// waiting for their answers.
     pub(crate) posted: u32,
     pub(crate) last: Option<LastOp>,
 }

@@ -289,7 +289,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// If the last move led to a row that the protocol's tables call impossible, or left a station
-    /// with a wrong count or a lost wake, the message of this fault. Otherwise `None`.
+    /// (a controller of the protocol) with a wrong count or a lost wake, the message of this fault.
+    /// Otherwise `None`.
     fn impossible(&mut self) -> Result<Option<String>, RunError> {
         match self.engine.take_failure() {
             None => Ok(self.stations.numbers().find_map(|at| self.stations.fabric().fault(at))),

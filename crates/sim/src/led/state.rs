@@ -1,5 +1,5 @@
-//! Objects other than events that wait for a move: requests at kernel boundaries, requests that
-//! cores hold, and preempted work-groups.
+//! What waits for a move and is not an event: requests at kernel boundaries, requests that cores
+//! hold, and preempted work-groups.
 
 use proto::Agent;
 
@@ -20,7 +20,8 @@ pub(crate) struct ScriptState {
     pub(super) held_requests: Vec<u32>,
     /// The work-groups that a move has taken off their compute unit and that have not continued.
     pub(super) preempted: Vec<Preempted>,
-    /// True if a step of the program has ended and the next one has not begun.
+    /// True if a step of the program (the requests at a kernel boundary, or the code after them)
+    /// has ended and the next step has not begun.
     pub(super) is_between_steps: bool,
 }
 

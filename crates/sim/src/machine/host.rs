@@ -58,7 +58,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Makes the copy for which the host has waited. Nothing is outstanding in the machine now.
+    /// Makes the host's copy of an array. The copy has waited until nothing was outstanding in the
+    /// machine, which is the case now.
     pub(super) fn host_drained(&mut self) {
         self.host.drained(self.engine.now());
         self.host_next();
