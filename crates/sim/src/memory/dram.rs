@@ -98,7 +98,8 @@ pub struct DramUse {
     pub from: Cycle,
     /// The first cycle in which the data bus is free again.
     pub until: Cycle,
-    /// The cycle at which the data arrive at the requester (a read) or in the array (a write).
+    /// The cycle at which the data arrive at the requester (a read) or in the memory array (a
+    /// write).
     pub done: Cycle,
 }
 

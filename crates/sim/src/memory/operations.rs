@@ -189,8 +189,8 @@ impl MainMemory {
         }
     }
 
-    /// Sends an operation from a station to memory. The operation leaves when the step of the
-    /// station allows it.
+    /// Sends an operation from a station to memory. `departure` gives the earliest cycle at which
+    /// the step of the station lets the operation leave.
     pub(crate) fn send<Pr: Probe>(
         &mut self,
         engine: &mut Engine,

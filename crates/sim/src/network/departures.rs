@@ -22,7 +22,8 @@ impl Departures {
     }
 
     /// The time at which the last message for this destination left. The next message may not leave
-    /// earlier. The result may be 0 if this time is before `now`. The caller updates it.
+    /// earlier. If that time is before `now`, the result may be 0 instead. The caller stores the
+    /// time of the next message through the returned reference.
     #[inline]
     pub(super) fn last(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         match self {
@@ -46,8 +47,9 @@ pub(super) struct LastDepartures {
 const KEPT: usize = 64;
 
 impl LastDepartures {
-    /// The time at which the last message for a destination left. The result may be 0 if this time
-    /// is before `now`. The caller updates it.
+    /// The time at which the last message for a destination left. If that time is before `now`, the
+    /// result may be 0 instead. The caller stores the time of the next message through the returned
+    /// reference.
     #[inline]
     fn to(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         if self.last.len() >= self.prunes_at {

@@ -122,7 +122,8 @@ impl Network {
         self.placement.memory(bank, banks)
     }
 
-    /// The number that stands for memory in the message history: the number of stations.
+    /// The number that stands for memory as a sender or receiver in the message history. It equals
+    /// the count of stations, so no station has it.
     pub(crate) fn memory(&self) -> StationId {
         self.places.len() as StationId
     }
@@ -138,7 +139,7 @@ impl Network {
         self.transits.get(number)
     }
 
-    /// The cycle at which a message leaves for its destination. It is never earlier than that of an
+    /// The cycle at which a message leaves for its destination. The message never leaves before an
     /// earlier message to the same destination.
     #[inline]
     pub(crate) fn in_order(&mut self, now: Cycle, departure: &Departure, to: StationId) -> Cycle {

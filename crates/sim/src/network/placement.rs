@@ -64,9 +64,9 @@ impl Placement {
     }
 
     /// The node of component `index` of `count` components, which are divided among the chiplets.
-    /// `within` gives the node of a component on its chiplet, from its index there and their number
-    /// there. If `count` is not a multiple of the number of chiplets, all components are on the
-    /// first chiplet.
+    /// `within` computes the node within a chiplet from two numbers: the component's index among
+    /// the components of that chiplet, and the number of these components. If `count` is not a
+    /// multiple of the number of chiplets, all components are on the first chiplet.
     fn divided(&self, index: u32, count: u32, within: impl Fn(u32, u32) -> u32) -> NocNode {
         let each = if count.is_multiple_of(self.chiplets) { count / self.chiplets } else { count }.max(1);
         NocNode((index / each * self.nodes + within(index % each, each)) as u16)

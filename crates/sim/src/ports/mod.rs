@@ -231,8 +231,8 @@ impl Ports {
         Some(pending)
     }
 
-    /// Changes the activity (access, acquire or release) on which certain requests spend their time
-    /// from now on.
+    /// Changes the activity (access, acquire or release) to which the time of certain requests is
+    /// attributed from now on.
     #[inline(never)]
     pub(crate) fn set_activity(
         &mut self,

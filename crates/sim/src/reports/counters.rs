@@ -136,7 +136,8 @@ pub(crate) struct LevelUses {
     pub(crate) invalidation_broadcasts: u64,
     pub(crate) lock_broadcasts: u64,
     pub(crate) changes_ended: u64,
-    /// The cycles from the beginning to the end of a change of epochs, summed over those that ended.
+    /// The cycles from the beginning to the end of a change of epochs, summed over all changes that
+    /// have ended.
     pub(crate) change_cycles: u64,
     pub(crate) writes_blocked: u64,
     pub(crate) blocked_at_change: u64,
