@@ -19,7 +19,8 @@ fn on_l2(posted: u32, program: Program) -> Outcome {
     sim::run::<StcEsRepaired, ()>(&system, program, &RunOptions::default(), &mut ()).unwrap()
 }
 
-/// One wavefront that performs `STORES` operations by `one`, and awaits each of them.
+/// A program with one wavefront that calls `one` `STORES` times. It awaits the operation of each
+/// call before the next call.
 fn one_after_the_other<F: Future<Output = ()> + 'static>(
     one: impl Fn(Wave, Array<u32>, u64) -> F + Clone + 'static,
 ) -> Program {

@@ -128,7 +128,7 @@ impl Energy {
         energy
     }
 
-    /// Adds the energy of the links between chiplets as a component. The total grows by it.
+    /// Adds the energy of the links between chiplets, both as a component and to the total.
     #[must_use]
     pub fn with_links(self, picojoules: f64) -> Energy {
         Energy { links: Some(picojoules), total: self.total + picojoules, ..self }

@@ -18,7 +18,7 @@ pub(crate) struct PastMessage {
 }
 
 impl PastMessage {
-    /// A message about a line. The caller sets its sender and receiver.
+    /// The record of a sent message about a line. The caller sets the sender and the receiver.
     pub(crate) fn of(at: Cycle, name: &'static str, line: LineAddr) -> PastMessage {
         PastMessage { at, from: 0, to: 0, name, line: Some(line), dropped: false }
     }

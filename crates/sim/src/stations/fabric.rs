@@ -40,7 +40,8 @@ pub(crate) struct StepEffects {
     pub(crate) replies: Vec<(Slot, Option<LineData>)>,
     pub(crate) memory: Vec<MemoryOp>,
     pub(crate) timers: Vec<TimerClass>,
-    /// The number of ticks until the station's next deadline. `None` if it waits for no deadline.
+    /// The number of ticks until the station's next deadline. `None` if the station waits for no
+    /// deadline.
     pub(crate) deadline: Option<u32>,
     pub(crate) uses: Uses,
     pub(crate) spends: Vec<(Slot, Spending)>,
@@ -74,8 +75,8 @@ pub(crate) struct LevelInfo {
     pub(crate) miss_registers: u32,
     /// The number of levels between this level and main memory.
     pub(crate) height: u32,
-    /// The level with which this level shares its places on the network. `None` if it has places of
-    /// its own.
+    /// The level whose positions in the network this level shares. `None` if this level has
+    /// positions of its own.
     pub(crate) beside: Option<Beside>,
 }
 
@@ -91,9 +92,9 @@ impl LevelInfo {
         matches!(self.per, Per::Chiplet | Per::Machine)
     }
 
-    /// The place of station `index` on the network: the name of a level, and the number of a
-    /// station of that level. If this level has places of its own, the result is its name and
-    /// `index`.
+    /// The position of station `index` in the network. It is given by a station that stands at the
+    /// position: the name of that station's level, and its number in the level. If this level has
+    /// positions of its own, the result is its own name and `index`.
     pub(crate) fn site(&self, index: u32) -> (&str, u32) {
         match &self.beside {
             Some(beside) => (&beside.name, index * u32::from(beside.count) / self.count.max(1)),
@@ -153,12 +154,12 @@ pub(crate) trait Fabric {
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut StepEffects);
     /// The number of ticks by which a station's clock has been advanced so far.
     fn clock(&self, at: StationId) -> i64;
-    /// The number of ticks until the next deadline of a station. `None` if it waits for no
+    /// The number of ticks until the next deadline of a station. `None` if the station waits for no
     /// deadline.
     fn deadline(&self, at: StationId) -> Option<u32>;
-    /// Appends the lines that a station holds to `out`.
+    /// Appends to `out` the lines that a station holds.
     fn lines(&self, at: StationId, out: &mut Vec<LineView>);
-    /// Appends the conditions of a station that time lines draw to `out`.
+    /// Appends to `out` the conditions of a station, which a timeline draws.
     fn conditions(&self, at: StationId, out: &mut Vec<Condition>);
     /// The parked inputs of a station: those that wait until the station can handle them.
     fn parked(&self, at: StationId) -> Vec<Parked>;

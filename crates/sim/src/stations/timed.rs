@@ -56,7 +56,8 @@ struct TimedStation {
     /// The lines on which an atomic is in progress, each with the cycle at which the atomic ends.
     atomics: Vec<(LineAddr, Cycle)>,
     last_tick: u64,
-    /// The cycle of the station's next scheduled deadline event. `None` if none is scheduled.
+    /// The cycle of the station's next scheduled deadline event. `None` if no such event is
+    /// scheduled.
     deadline: Option<Cycle>,
     name: String,
 }

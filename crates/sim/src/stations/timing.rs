@@ -24,8 +24,8 @@ pub(crate) struct StationTiming {
 }
 
 impl StationTiming {
-    /// The timing of the level with this name. If the machine does not declare the level, each of
-    /// its stations takes one cycle.
+    /// The timing of the level with this name, from its section of the machine description. Without
+    /// such a section, a level other than `l1`, `l2` and `host` has a latency of one cycle.
     pub(crate) fn of(system: &System, level: &str) -> StationTiming {
         let (l1, l2) = (&system.l1, &system.l2);
         let declared = system.levels.iter().find(|declared| declared.name == level);
