@@ -370,7 +370,8 @@ impl Ops {
     /// The operation in flight with this number.
     ///
     /// # Panics
-    /// If no such operation is in flight.
+    /// If the table of operations has no slot with this number. If the slot exists, but its
+    /// operation is no longer in flight, the result has no meaning.
     #[inline]
     #[must_use]
     pub fn get(&self, id: OpId) -> &Posted {
@@ -380,15 +381,16 @@ impl Ops {
     /// The operation in flight with this number, so that its results can be set.
     ///
     /// # Panics
-    /// If no such operation is in flight.
+    /// If the table of operations has no slot with this number. If the slot exists, but its
+    /// operation is no longer in flight, the result has no meaning.
     #[inline]
     pub fn get_mut(&mut self, id: OpId) -> &mut Posted {
         &mut self.chunks[id.0 as usize / CHUNK][id.0 as usize % CHUNK]
     }
 
-    /// Completes an operation. If it is a load or read-modify-write, its results must be in its
-    /// data. If it is a store or update, it is accepted now. For any other operation, the wait of
-    /// its issuer ends. The number of the operation may be reused from now on.
+    /// Completes an operation, so that its issuer may continue. The results of a load or
+    /// read-modify-write must be in the operation's data. The number of the operation may be reused
+    /// from now on.
     ///
     /// # Panics
     /// If the operation is not outstanding.
@@ -402,8 +404,8 @@ impl Ops {
         }
     }
 
-    /// Lets the issuer of a store or update continue. The operation stays in flight until
-    /// [`Ops::complete`].
+    /// Lets the issuer of a store or update (a read-modify-write without a result) continue. The
+    /// operation stays in flight until [`Ops::complete`].
     #[inline]
     pub fn accept(&mut self, id: OpId) {
         let op = self.get_mut(id);

@@ -223,8 +223,8 @@ impl WaveTask {
     }
 }
 
-/// Polls the future of a task once. This is the whole executor: its waker does nothing, because the
-/// driver knows when to poll again.
+/// Polls the future of a task once. The waker does nothing, because the driver (the program that
+/// executes the operations) knows when to poll again. No other executor is necessary.
 #[inline]
 fn poll<R>(
     shared: &Shared,

@@ -457,7 +457,8 @@ impl Wave {
         self.exec.first().map_or(T::default(), |lane| values.get(lane))
     }
 
-    /// A vector in which lane `i` has the value of lane `from[i]`, modulo the number of lanes.
+    /// A vector in which lane `i` has the value of lane `from[i]`. The lane number `from[i]` is
+    /// taken modulo the number of lanes.
     #[inline]
     #[must_use]
     pub fn shuffle<T: Word>(&self, values: &Lanes<T>, from: &Lanes<u32>) -> Lanes<T> {
@@ -467,7 +468,8 @@ impl Wave {
     }
 
     /// Combines the values of the active lanes into one value, in pairs, as a binary tree. Each
-    /// step halves the number of values, and charges a shuffle and one operation of `class`.
+    /// step halves the number of values, and charges the wavefront with a shuffle and one operation
+    /// of `class`.
     #[must_use]
     pub fn reduce<T: Word>(
         &self,

@@ -46,8 +46,9 @@ pub struct Options {
     pub shape: Shape,
     /// The rule that chooses the agent that performs the next operation.
     pub schedule: Schedule,
-    /// The run is stuck after this many operations without progress. Progress
-    /// is a change of a byte of memory, or the end of a wavefront.
+    /// The number of operations without progress after which the run counts as stuck. Progress is a
+    /// change of a byte of memory, a write or a launch by the host, or the end of a wavefront or of
+    /// the host code.
     pub idle_steps_max: u64,
     /// The maximum number of operations of the run.
     pub steps_max: u64,
