@@ -6,7 +6,8 @@ use kernel::prelude::*;
 use kernel::{Action, Addressing, Coords, OpId, Polled, Session, Space, WaveTask};
 use proto::{AccessMode, ArrayId, KernelId, LineAddr, Rmw, Width};
 
-/// Starts one wavefront of a kernel over two arrays. Its launch is still posted.
+/// Starts one wavefront of a kernel over two arrays. The operation that launches the kernel is not
+/// complete.
 fn start<F>(body: impl Fn(Wave, Array<u32>, Array<f64>) -> F + 'static) -> (Session, WaveTask)
 where
     F: Future<Output = ()> + 'static,

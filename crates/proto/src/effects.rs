@@ -6,7 +6,8 @@ use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::table::Coverage;
 use crate::uses::{Spending, Uses};
 
-/// An effect of a step that the station itself carries out, not the driver.
+/// An effect of a step that the station (the controller with its parked inputs) carries out itself.
+/// The driver does not see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StationEffect {
     ReplyWaiters(LineAddr, LineData),
@@ -35,8 +36,9 @@ pub struct Effects<M> {
     pub touches: Vec<Way>,
     /// Counters of the step, for statistics.
     pub uses: Uses,
-    /// Changes in the attribution of time to requests, by slot. From now on, the time of the
-    /// request counts as access, acquire or release; see [`Effects::spend`].
+    /// Changes of the activity on which requests spend their time, each with the slot of its
+    /// request. From now on, the time of the request counts as this activity; see
+    /// [`Effects::spend`].
     pub spends: Vec<(Slot, Spending)>,
     /// The number of times that each row of the protocol's tables was used.
     pub coverage: Coverage,
@@ -163,7 +165,7 @@ impl<M> Effects<M> {
         self.inner.push(StationEffect::Wake(key));
     }
 
-    /// Attributes the time of a request from now on to the access, the acquire or the release.
+    /// Attributes the time of a request from now on to the activity `on`, such as an acquire.
     /// Without a call, the time of a kernel's beginning counts as acquire, that of a kernel's end
     /// as release, and that of any other request as access. Only statistics depend on this.
     #[inline]

@@ -13,7 +13,7 @@ pub struct Mutation {
     pub change: Change,
 }
 
-/// The change of a seeded fault.
+/// A change that a seeded fault makes to a table or to plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
     /// Leave out one action of a row of the table.
@@ -25,7 +25,7 @@ pub enum Change {
     },
     /// Let a row of the table change the state of the line to a wrong state.
     NextState {
-        /// The number of the row.
+        /// The number of the row: state index times number of events plus event index.
         row: u16,
         /// The index of the wrong state.
         state: u8,
@@ -40,7 +40,7 @@ pub enum Change {
     },
     /// Leave one step out of every plan.
     DropStep {
-        /// The index of the step in its enumeration.
+        /// The index of the step in the enumeration of all steps.
         step: u8,
     },
     /// Leave one step out of the plan of this key. The same change applies to every key with the
@@ -70,7 +70,7 @@ pub enum Change {
     },
     /// Drop the first byte of each message and write that a row sends.
     ForgetByte {
-        /// The number of the row.
+        /// The number of the row: state index times number of events plus event index.
         row: u16,
     },
 }

@@ -26,7 +26,8 @@ pub struct Way(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u8);
 
-/// The event that a parked input waits for, used as the key of its wake.
+/// The event that a parked input waits for. When the event happens, the controller wakes the inputs
+/// that are parked under this key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     /// The state of this line changes.

@@ -301,7 +301,7 @@ impl<'a> Run<'a> {
     }
 
     /// Continues after the operation `id` of an agent is complete: resumes the agent if it waited
-    /// for it, or retires the agent if it has ended.
+    /// for this operation, and retires the agent if it has ended.
     fn completed(&mut self, index: usize, id: OpId) -> Result<(), RunError> {
         if self.agents[index].waits_for == Some(id) {
             self.poll(index)?;
@@ -365,7 +365,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Dispatches work-groups while compute units have room. Those of the oldest kernel come first.
+    /// Dispatches work-groups while compute units have room. The work-groups of the oldest kernel
+    /// come first.
     fn dispatch(&mut self) -> Result<(), RunError> {
         let waits = |r: &RunningKernel| r.dispatched < r.launch.grid.work_groups;
         while let Some(running) = self.running.iter_mut().find(|r| waits(r)) {
