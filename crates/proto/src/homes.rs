@@ -18,8 +18,7 @@ crate::symbols! {
         /// Consecutive pages are on consecutive chiplets.
         Interleaved,
         /// Consecutive pages form groups with one page for each chiplet. A hash of the group's
-        /// number decides on which chiplet the first page of the group is. The other pages follow
-        /// on the next chiplets in turn.
+        /// number decides at which chiplet the group starts.
         Hash,
         /// A page is on the chiplet that the driver names when the page is first touched.
         FirstTouch,

@@ -71,8 +71,8 @@ impl ByCause {
 pub struct Uses {
     /// Lookups of tags.
     pub tag_lookups: u32,
-    /// Requests and messages that ask for a line, counted at their first
-    /// presentation.
+    /// Requests and messages that ask for a line, each counted when the controller gets it for the
+    /// first time.
     pub accesses: u32,
     /// Accesses that the controller answered at once, without waiting.
     pub hits: u32,
@@ -140,6 +140,6 @@ pub struct Uses {
     pub writes_blocked: u32,
     /// The number of writes that were blocked when this controller changed its epochs.
     pub blocked_at_change: u32,
-    /// The number of blocked writes after the step, if it blocked one.
+    /// The number of blocked writes after the step, if the step blocked a write.
     pub blocked_now: u32,
 }

@@ -87,8 +87,8 @@ impl AckCounts {
         }
     }
 
-    /// Counts an ack for the request of `slot`. Returns whether it was the last ack, or `None` if
-    /// the request expected none.
+    /// Counts an ack for the request of `slot`. Returns whether it was the last ack that the
+    /// request expected. `None` if the request expected no ack.
     #[must_use]
     pub fn acked(&mut self, slot: Slot) -> Option<bool> {
         let left = self.left.get_mut(slot)?;

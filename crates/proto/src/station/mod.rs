@@ -40,8 +40,8 @@ pub(crate) enum Parked<M> {
     Request(Slot),
     // Boxed because a message is large and lists of parked inputs are moved.
     Message(NodeId, Box<M>),
-    /// Stands for all parked accesses of this sender to this line. A wake presents the oldest of
-    /// these accesses first.
+    /// An entry that stands for all parked accesses of this sender to this line. A wake presents
+    /// the oldest of these accesses first.
     Turn(NodeId, LineAddr),
 }
 

@@ -42,7 +42,7 @@ symbols! {
         Acquire,
         /// Releasing, at operations and at the end of kernels.
         Release,
-        /// Waiting for the epoch in which a write is allowed.
+        /// Waiting for the epoch of a write.
         Epoch,
         /// Waiting at a barrier for the other wavefronts.
         Barrier,

@@ -165,8 +165,8 @@ pub(crate) trait Fabric {
     fn parked(&self, at: StationId) -> Vec<Parked>;
     /// The number of times that each row of the protocol's tables was used.
     fn coverage(&self) -> &Coverage;
-    /// Sets who chooses the ways to evict: if `held` is true, the caller, with [`Fabric::evict`];
-    /// otherwise the fabric.
+    /// Decides who chooses the ways to evict. If `held` is true, the caller chooses them with
+    /// [`Fabric::evict`]. If it is false, each station evicts the least recently used way.
     fn hold_ways(&mut self, held: bool);
     /// Sorts the lines of each set by their numbers, in all stations. The explorer does the same
     /// after each move. A flush writes lines in this order.
@@ -208,7 +208,8 @@ pub(crate) struct Stations<P: Protocol> {
     victims: Vec<(Way, Rank)>,
     uses: u64,
     line_bytes: u32,
-    /// Whether the caller chooses the ways to evict, instead of the fabric.
+    /// Whether the caller chooses the ways to evict. If false, each station evicts the least
+    /// recently used way.
     holds_ways: bool,
     /// Whether hits are answered by a shortcut instead of a step.
     skips_hits: bool,
@@ -303,8 +304,8 @@ struct Chooser<'a, M> {
     recency: &'a mut Recency,
     victims: &'a mut Vec<(Way, Rank)>,
     uses: &'a mut u64,
-    /// Whether the caller of the fabric chooses the ways to evict, so that this driver chooses
-    /// none.
+    /// Whether the caller of the stations chooses the ways to evict, so that this driver chooses no
+    /// way.
     holds: bool,
     messages: &'a mut Messages<(StationId, M)>,
     line_bytes: u32,
