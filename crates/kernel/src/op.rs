@@ -141,8 +141,8 @@ pub enum Action {
     /// no simulated time. Every later access by any agent sees the bytes.
     HostWrite,
     /// The host reads bytes at the address [`Posted::base`] into [`Posted::bulk`]. The read takes
-    /// no simulated time. It sees all writes that are visible to the device, also those whose bytes
-    /// are dirty in a cache.
+    /// no simulated time. It sees all writes that are visible to the device, including writes whose
+    /// bytes are still dirty in a cache.
     HostRead,
     /// The host launches this kernel. The operation is complete when the kernel has ended.
     Launch(KernelId),
@@ -465,7 +465,8 @@ impl Ops {
         self.free.push(id.0);
     }
 
-    /// Marks an operation whose issuer no longer waits for it.
+    /// Records that the issuer of an operation no longer waits for the operation. If the operation
+    /// is complete, its slot in the table becomes free.
     #[inline]
     pub(crate) fn abandon(&mut self, id: OpId) {
         let op = self.get_mut(id);

@@ -216,7 +216,8 @@ impl WaveTask {
         self.kernel
     }
 
-    /// The work-group, the number in it, and the compute unit of the wavefront.
+    /// The coordinates of the wavefront: its work-group, its number in the work-group, and its
+    /// compute unit.
     #[must_use]
     pub fn at(&self) -> Coords {
         self.at

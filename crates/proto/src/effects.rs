@@ -158,8 +158,8 @@ impl<M> Effects<M> {
         self.inner.push(StationEffect::Resume(slot, Some(data)));
     }
 
-    /// Presents the inputs parked under this key again, oldest first, until one of
-    /// them parks under the same key.
+    /// Presents the inputs that are parked (wait) under this key to the controller again, oldest
+    /// first, until one of them parks under the same key again.
     #[inline]
     pub fn wake(&mut self, key: Key) {
         self.inner.push(StationEffect::Wake(key));

@@ -46,7 +46,7 @@ pub enum Change {
     /// Leave one step out of the plan of this key. The same change applies to every key with the
     /// same kind of operation (such as a load) and an equal plan.
     DropStepOf {
-        /// The key of the plan.
+        /// The key (operation, order, scope level and hints) of the plan that changes.
         plan: PlanKey,
         /// The position of the step in the plan.
         at: u8,
@@ -54,7 +54,7 @@ pub enum Change {
     /// Exchange two neighbouring steps in the plan of this key. The same change applies to every
     /// key with the same kind of operation (such as a load) and an equal plan.
     StepEarly {
-        /// The key of the plan.
+        /// The key (operation, order, scope level and hints) of the plan that changes.
         plan: PlanKey,
         /// The position of the first of the two steps.
         at: u8,

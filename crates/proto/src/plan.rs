@@ -101,7 +101,7 @@ impl PlanKey {
         Hints { remote: self.remote, commutative: self.commutative }
     }
 
-    /// The key with this number, which must be below [`PlanKey::COUNT`].
+    /// The plan key with this number, which must be below [`PlanKey::COUNT`].
     #[must_use]
     pub const fn nth(number: usize) -> Self {
         let (rest, hints) = (number / HINTS, number % HINTS);
@@ -120,7 +120,7 @@ impl PlanKey {
         (op_and_order * Level::ALL.len() + self.level as usize) * HINTS + hints
     }
 
-    /// All keys, in the order of their numbers.
+    /// All plan keys, in the order of their numbers.
     #[inline]
     pub fn all() -> impl Iterator<Item = PlanKey> {
         static ALL: [PlanKey; PlanKey::COUNT] = {

@@ -89,10 +89,9 @@ pub struct Uses {
     /// Lines or permissions that the controller requested from the level below on behalf of a
     /// request. They count in the step of that request.
     pub fetches: u32,
-    /// Requests for an atomic access. The station counts such a request when the request is
-    /// complete or begins to wait for a fill. At this point it is known whether the request needed
-    /// anything from below: it did if one of its steps sent a message or a memory operation, or if
-    /// it waits for a fill.
+    /// Requests for an atomic access. Such a request is counted when it is complete or begins to
+    /// wait for a fill. At this point it is known whether the request needed anything from below:
+    /// it did if one of its steps sent a message or a memory operation, or if it waits for a fill.
     pub sync_accesses: u32,
     /// Requests for an atomic access that needed nothing from below.
     pub sync_hits: u32,

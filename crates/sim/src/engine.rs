@@ -20,7 +20,7 @@ pub(crate) enum Event {
     Complete(u32),
     /// This message enters the network.
     Depart(u32),
-    /// This message arrives at its station.
+    /// This message arrives at its station (controller).
     Arrive(u32),
     /// This memory operation enters the network.
     MemoryDepart(u32),
@@ -28,7 +28,7 @@ pub(crate) enum Event {
     MemoryStart(u32),
     /// Memory's answer to this operation enters the network.
     MemoryReturn(u32),
-    /// Memory's answer to this operation reaches its station.
+    /// Memory's answer to this operation reaches its station (controller).
     MemoryDone(u32),
     /// A timer of this class expires at this station (a controller of the protocol).
     Timer(At, TimerClass),

@@ -72,11 +72,14 @@ pub enum Disposition {
     Done,
     /// The request waits: the fill of this line, which is under way, will answer it.
     Wait(LineAddr),
-    /// The input is parked and presented again when this key is woken.
+    /// The input must wait. The station keeps (parks) the input, and presents it to the controller
+    /// again when this key is woken.
     Stall(Key),
-    /// The input is parked and presented again when a way of this set is free.
+    /// The input must wait. The station keeps (parks) the input, and presents it to the controller
+    /// again when a way of this set is free.
     NeedWay(SetIndex),
-    /// The table of the protocol rules the input out, for this reason.
+    /// The table of the protocol says that this input cannot happen in the current state. The text
+    /// is the reason.
     Impossible(&'static str),
 }
 

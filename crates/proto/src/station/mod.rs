@@ -21,7 +21,7 @@ use crate::request::{Op, Request};
 use crate::setup::Setup;
 use stepper::{Pending, RequestStats, Stepper, count_access, count_request, ordered_by};
 
-/// A request that is parked at the station. `stage` is the index of the current step in the
+/// A request that is parked (waits) at the station. `stage` is the index of the current step in the
 /// request's plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct HeldRequest {
@@ -45,7 +45,8 @@ pub(crate) enum Parked<M> {
     Turn(NodeId, LineAddr),
 }
 
-/// The lists of parked inputs, by the key that wakes them.
+/// The lists of parked (waiting) inputs. Each list belongs to a key. When the controller wakes the
+/// key, the inputs of the list are presented again.
 pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
 
 /// Whether an input is parked under a key. While a wake of this key presents inputs, the inputs
@@ -91,7 +92,7 @@ static NO_BYTES: LineData = LineData([0; LINE_BYTES_MAX]);
 const STEPS_PER_INPUT_MAX: u32 = 1 << 20;
 
 impl<P: Protocol> Station<P> {
-    /// A station in its initial state.
+    /// A station (a controller with its parked inputs) in its initial state.
     #[must_use]
     pub fn new(id: NodeId, setup: &Setup<P>) -> Self {
         Station {
@@ -128,7 +129,8 @@ impl<P: Protocol> Station<P> {
         self.settle(world, fx);
     }
 
-    /// Presents a new request. No other request at this station may have the same slot.
+    /// Presents a new request to the controller. No other request at this station may have the same
+    /// slot.
     #[inline]
     pub fn request(&mut self, slot: Slot, req: &Request, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.request_choosing(slot, req, world, fx, |_, _, _| None);
@@ -431,8 +433,8 @@ impl<P: Protocol> Station<P> {
         again
     }
 
-    /// Carries out the effects of the last step on the station itself. These effects can cause
-    /// further steps. The function returns when no effect on the station is left.
+    /// Carries out those effects of the last step that concern the station itself, such as wakes.
+    /// These effects can cause further steps. The function returns when no such effect is left.
     #[inline]
     fn settle(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         if !fx.inner.is_empty() {

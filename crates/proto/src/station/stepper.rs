@@ -38,9 +38,10 @@ impl Hash for RequestStats {
 pub(super) enum Pending {
     /// The request waits for the fill of its line.
     Waits,
-    /// The input is parked, and presented again when this key is woken.
+    /// The input is parked (waits at the station), and is presented again when this key is woken.
     Parks(Key),
-    /// The input is parked, and presented again when a way of this set is free.
+    /// The input is parked (waits at the station), and is presented again when a way of this set is
+    /// free.
     NeedsWay(SetIndex),
 }
 

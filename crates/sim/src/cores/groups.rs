@@ -10,7 +10,8 @@ use crate::cores::wave::Stage;
 use crate::reports::probe::WaveAt;
 
 impl Cores<'_> {
-    /// Whether a compute unit has enough free slots and local memory for a work-group of this grid.
+    /// Whether a compute unit has a free work-group slot, and enough free wavefront slots and local
+    /// memory, for a work-group of this grid.
     pub(crate) fn has_room(&self, cu: u32, grid: &Grid) -> bool {
         self.units[cu as usize].has_room(self.system, grid)
     }

@@ -31,8 +31,8 @@ pub(crate) enum Owner {
 /// phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// An access, a fence or a kernel boundary. The instruction is complete when all of its
-    /// requests are answered.
+    /// An access, a fence, or a request at the beginning or end of a kernel. The instruction is
+    /// complete when all of its requests are answered.
     Simple,
     /// The release that precedes a barrier.
     BarrierRelease,
@@ -49,7 +49,8 @@ pub(crate) enum Phase {
 pub(crate) struct Instr {
     pub(crate) owner: Owner,
     /// The operation of the program that waits for this instruction. `None` if no program waits:
-    /// the issue rule let the program continue early, or a kernel boundary made the request.
+    /// either the issue rule let the program continue early, or the beginning or end of a kernel
+    /// made the request.
     pub(crate) op: Option<OpId>,
     pub(crate) issue: IssueId,
     pub(crate) phase: Phase,
@@ -229,7 +230,7 @@ impl RequestHead {
     }
 
     /// The key (kind, order, scope level and hints) from which the protocol decides which station
-    /// receives the requests.
+    /// (controller) receives the requests.
     pub(crate) fn key(&self) -> PlanKey {
         PlanKey::new(self.op, self.order, self.scope.level, self.hints)
     }

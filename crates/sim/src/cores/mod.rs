@@ -31,8 +31,8 @@ use crate::slab::Slab;
 #[derive(Debug)]
 pub(crate) struct Cores<'a> {
     system: &'a System,
-    /// Replacements of scope levels. Each of them is for the operations that come from one place in
-    /// the program's source.
+    /// Replacements of scope levels. Each replacement is for the operations that come from one
+    /// place in the program's source.
     scopes: &'a [ScopeReplacement],
     units: Vec<Cu>,
     simds: Vec<Simd>,
@@ -69,13 +69,13 @@ impl<'a> Cores<'a> {
         self.units.len() as u32
     }
 
-    /// The wavefront in a slot. Slots are numbered over all compute units.
+    /// The wavefront in the wavefront slot `number`. Slots are numbered over all compute units.
     #[inline]
     pub(crate) fn wave(&self, number: u32) -> &Wave {
         &self.waves[number as usize]
     }
 
-    /// The wavefront in a slot, mutably.
+    /// The wavefront in the wavefront slot `number`, mutably.
     #[inline]
     pub(crate) fn wave_mut(&mut self, number: u32) -> &mut Wave {
         &mut self.waves[number as usize]

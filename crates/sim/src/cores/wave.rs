@@ -11,10 +11,11 @@ use crate::reports::probe::WaveAt;
 /// The stage of a wavefront's next operation on its way to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The wavefront has no arithmetic that runs on its SIMD unit or waits for it.
+    /// No arithmetic of the wavefront runs on its SIMD unit or waits for the unit.
     Idle,
-    /// The wavefront's arithmetic runs on the SIMD unit or waits for it. The operation given here
-    /// follows it. If it is `None`, the wavefront ends after the arithmetic.
+    /// Arithmetic of the wavefront runs on its SIMD unit or waits for the unit. The field is the
+    /// operation that follows the arithmetic. If it is `None`, the wavefront ends after the
+    /// arithmetic.
     Arithmetic(Option<OpId>),
     /// The arithmetic is done, but the issue rule does not let the operation given here issue yet.
     Held(OpId),

@@ -41,8 +41,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         led.map_or(written, |kernel| kernel.host_has_written)
     }
 
-    /// Whether the host may make its next access although the writes of the last kernel are not
-    /// released to it. The script says so.
+    /// Whether the script lets the host make its next access before the writes of the last kernel
+    /// are released to the host.
     pub(crate) fn stays_unreleased(&self) -> bool {
         let last = self.kernels.unreleased().map(|kernel| usize::from(kernel.0));
         let led = self.led_kernels().zip(last).and_then(|(kernels, last)| kernels.get(last));

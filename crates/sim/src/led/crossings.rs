@@ -12,8 +12,8 @@ use crate::machine::Machine;
 use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
-/// A crossing: a request from a core to a station other than its usual station (the receiver of its
-/// plain loads), or the answer to such a request.
+/// A crossing: a request from a core to a station (controller) other than its usual station (the
+/// receiver of its plain loads), or the answer to such a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossing {
     from: u32,
@@ -32,9 +32,9 @@ pub(crate) enum HeldCrossing {
 }
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Three results: the issuer of an instruction, the station that receives the plain loads of
-    /// this issuer, and the station that receives the requests of the instruction. `None` if the
-    /// two stations are the same.
+    /// Three results: the issuer of an instruction, the station (controller) that receives the
+    /// plain loads of this issuer, and the station that receives the requests of the instruction.
+    /// `None` if the two stations are the same.
     fn crossing_stations(&self, instr: &Instr) -> Option<(MoveIssuer, u32, u32)> {
         if instr.is_forwarded {
             return None;
@@ -87,7 +87,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// The possible moves of all held crossings. Crossings of one issuer between the same two
-    /// stations are numbered by age.
+    /// stations (controllers) are numbered by age.
     pub(crate) fn crossings(&self, held: &[Event]) -> Vec<(Move, HeldCrossing)> {
         let Some(script) = &self.script else { return Vec::new() };
         let answers = held.iter().enumerate();

@@ -15,8 +15,8 @@ pub(crate) struct ScriptState {
     /// Held acquire or release requests at a kernel's beginning or end. Each has the number of its
     /// agent in moves, the agent, and the number of its instruction.
     pub(super) boundary: Vec<(u32, Agent, u32)>,
-    /// The instructions whose requests are held at their cores. Each of them goes to a station that
-    /// does not receive the core's plain loads.
+    /// The instructions whose requests are held at their cores. Each of these requests goes to a
+    /// station (controller) that does not receive the core's plain loads.
     pub(super) held_requests: Vec<u32>,
     /// The work-groups that a move has taken off their compute unit and that have not continued.
     pub(super) preempted: Vec<Preempted>,

@@ -5,11 +5,12 @@ use rustc_hash::FxHashMap;
 use crate::queue::Cycle;
 use crate::stations::fabric::StationId;
 
-/// The times at which messages last left a station. A later message must not leave before them.
+/// The times at which messages last left a station (controller). A later message must not leave
+/// before them.
 #[derive(Debug)]
 pub(super) enum Departures {
-    /// The last time at which any message left. A station with a single latency sends its messages
-    /// in one order, whatever their destinations.
+    /// The last time at which any message left. A station (controller) with a single latency sends
+    /// its messages in one order, whatever their destinations.
     Serial(Cycle),
     /// The last time at which a message left for each destination. Messages to different
     /// destinations may leave in any order.
@@ -35,7 +36,7 @@ impl Departures {
 
 /// For each destination, the time at which the last message for it left. Times that have passed
 /// delay no message; they are removed now and then, so that memory use does not grow with the
-/// square of the number of stations.
+/// square of the number of stations (controllers).
 #[derive(Debug, Default)]
 pub(super) struct LastDepartures {
     last: FxHashMap<StationId, Cycle>,

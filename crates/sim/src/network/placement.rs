@@ -13,7 +13,7 @@ use crate::config::System;
 use crate::network::noc::{Noc, NocNode, Topology};
 use crate::stations::fabric::LevelInfo;
 
-/// The rule that assigns stations to network nodes.
+/// The rule that assigns stations (controllers) to network nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
     chiplets: u32,
@@ -34,7 +34,8 @@ impl Placement {
         Placement { chiplets, nodes: noc.nodes() as u32 / chiplets, cus: system.cu.count / chiplets, columns }
     }
 
-    /// The network node of a station, given the station's level and its index within this level.
+    /// The network node of a station (controller), given the station's level and its index within
+    /// this level.
     pub(crate) fn node(&self, level: &LevelInfo, index: u32) -> NocNode {
         let (_, index) = level.site(index);
         let (count, has_lines) = match &level.beside {

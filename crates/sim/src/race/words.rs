@@ -17,8 +17,8 @@ pub(super) struct CurrentAccess<'a> {
     pub(super) writes: bool,
     pub(super) is_atomic: bool,
     is_local: bool,
-    /// Whether the access is recorded at its completion instead of its issue. This is true of
-    /// atomics that read.
+    /// Whether the access is recorded at its completion instead of its issue. True for atomics that
+    /// read.
     is_late: bool,
     code: CodeId,
     scope: Instance,

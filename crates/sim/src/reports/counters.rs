@@ -141,7 +141,7 @@ pub(crate) struct LevelUses {
     pub(crate) change_cycles: u64,
     pub(crate) writes_blocked: u64,
     pub(crate) blocked_at_change: u64,
-    /// The maximum number of blocked writes of one station.
+    /// The maximum number of blocked writes of one station (controller).
     pub(crate) blocked_peak: u64,
 }
 
@@ -252,15 +252,15 @@ struct MessageCount {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) counts: Counts,
-    /// For each level, its name and the activity of its stations.
+    /// For each level, its name and the activity of its stations (controllers).
     levels: Vec<(String, LevelUses)>,
     /// For each level, the activity that has not been added to `levels` yet. These 32-bit sums are
     /// added in batches.
     recent: Vec<Uses>,
     recent_steps: u32,
     names: Vec<MessageCount>,
-    /// The number of messages between stations that are at the same place, so that no network is
-    /// used.
+    /// The number of messages between stations (controllers) that are at the same place, so that no
+    /// network is used.
     pub(crate) beside_messages: u64,
     /// The number of lines that are registered (owned by a cache) now.
     registered: u64,

@@ -105,13 +105,14 @@ pub trait Probe {
     #[inline]
     fn serve(&mut self, station: u32, what: &'static str, line: Option<LineAddr>, from: Cycle, until: Cycle) {
     }
-    /// Whether the probe wants the conditions of stations.
+    /// Whether the probe wants the conditions of stations (controllers). A condition is a state
+    /// that lasts, such as a granted epoch.
     #[inline]
     fn draws(&self) -> bool {
         false
     }
-    /// A station has these conditions from cycle `now` on. The machine calls this function after
-    /// each step of a station if the probe [draws](Probe::draws) them.
+    /// A station (controller) has these conditions from cycle `now` on. The machine calls this
+    /// function after each step of a station if the probe [draws](Probe::draws) them.
     #[inline]
     fn conditions(&mut self, now: Cycle, station: u32, conditions: Vec<Condition>) {}
     /// A message enters the network.

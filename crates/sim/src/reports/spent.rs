@@ -53,8 +53,8 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// The account of a request that reaches its station. Before that, it has waited `waited`
-    /// cycles for the port.
+    /// The account of a request that reaches its station (controller). Before that, it has waited
+    /// `waited` cycles for the port.
     #[inline]
     pub(crate) fn new(now: Cycle, op: Op, waited: Cycle) -> Spent {
         let on = match op {
@@ -66,14 +66,16 @@ impl Spent {
     }
 
     /// Ends the current activity of the request and begins the activity `on`. An input of the
-    /// station causes this change; `trail` has the cycles that the input has waited in queues.
+    /// station (controller) causes this change; `trail` has the cycles that the input has waited in
+    /// queues.
     pub(crate) fn set_activity(&mut self, now: Cycle, on: Spending, trail: Trail) {
         *self = Spent { waits: self.until(now, trail), on, since: now };
     }
 
-    /// The waits of the request up to cycle `now`, at which an input of its station arrives.
-    /// `trail` has the cycles that the input has waited in queues. They are limited to the time of
-    /// the current activity, because the input may have been sent before the activity began.
+    /// The waits of the request up to cycle `now`, at which an input of its station (controller)
+    /// arrives. `trail` has the cycles that the input has waited in queues. They are limited to the
+    /// time of the current activity, because the input may have been sent before the activity
+    /// began.
     #[inline]
     pub(crate) fn until(&self, now: Cycle, trail: Trail) -> Waits {
         let mut waits = self.waits;
