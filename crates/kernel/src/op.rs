@@ -207,7 +207,7 @@ pub struct Posted {
     pub work: Work,
     /// The operands of a store or read-modify-write, and then the results of a load or
     /// read-modify-write, packed by lane. Only the words of the lanes in `exec` have a meaning. The
-    /// driver writes the results.
+    /// driver (such as the simulator) writes the results.
     pub data: Packed,
     /// The bytes that the host writes or reads in a copy.
     pub bulk: Vec<u8>,
@@ -273,7 +273,8 @@ impl Posted {
         self.addr(0)
     }
 
-    /// The operand of `lane`, or its result once the driver has set it.
+    /// The operand of `lane`, or the result of `lane` once the driver (such as the simulator) has
+    /// set it.
     #[inline]
     #[must_use]
     pub fn value(&self, lane: usize) -> u64 {

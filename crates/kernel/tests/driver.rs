@@ -1,4 +1,4 @@
-//! The interface of a program to its driver.
+//! The interface between a program and its driver (the program that executes its operations).
 
 use core::future::Future;
 
@@ -95,7 +95,7 @@ fn operations_posted_before_an_await_are_all_in_flight_in_program_order() {
         assert_eq!(y.addr(2).0, session.arrays()[1].base.0 + 16);
     }
     {
-        // The second completes first; the wavefront still waits for the first.
+        // The second operation completes first. The wavefront still waits for the first operation.
         let mut ops = session.ops();
         ops.get_mut(ids[1]).set_value(2, 5f64.to_bits());
         ops.complete(ids[1]);

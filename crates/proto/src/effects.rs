@@ -17,8 +17,8 @@ pub(crate) enum StationEffect {
     Deadline(TimerClass, u32),
 }
 
-/// All effects of a step outside its controller. The driver reuses one value, so a
-/// step allocates nothing.
+/// All effects of a step outside its controller. The driver (such as the simulator) uses one value
+/// of this type again and again, so a step allocates nothing.
 #[derive(Debug)]
 pub struct Effects<M> {
     /// Messages to send, each with its receiver, in order.
@@ -29,10 +29,10 @@ pub struct Effects<M> {
     pub memory: Vec<MemoryOp>,
     /// Timers to arm. If a timer of the class already runs, its expiry does not change.
     pub timers: Vec<TimerClass>,
-    /// Sets in which the driver must evict a way.
+    /// Sets in which the driver (such as the simulator) must evict a way.
     pub needs: Vec<SetIndex>,
-    /// Ways that the step used. The driver needs them to know how recently each way was used,
-    /// because recency decides among victims of equal rank.
+    /// Ways that the step used. The driver (such as the simulator) needs them to know how recently
+    /// each way was used, because recency decides among victims of equal rank.
     pub touches: Vec<Way>,
     /// Counters of the step, for statistics.
     pub uses: Uses,

@@ -44,7 +44,8 @@ struct Frame {
     number: u64,
 }
 
-/// The homes of all lines. The driver places pages; protocols only look homes up.
+/// The homes of all lines. The driver (such as the simulator) places pages. Protocols only look
+/// homes up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Homes {
     chiplets: Divisor,

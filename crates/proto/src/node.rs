@@ -9,7 +9,8 @@ pub struct NodeId {
     pub index: u16,
 }
 
-/// The identifier of a request that the driver holds. Slots are bounded in number and recycled.
+/// The number of a request that the driver (such as the simulator) holds. The numbers are bounded
+/// and used again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 

@@ -22,11 +22,11 @@ pub(crate) enum Event {
     Depart(u32),
     /// This message arrives at its station (controller).
     Arrive(u32),
-    /// This memory operation enters the network.
+    /// This operation on memory enters the network.
     MemoryDepart(u32),
     /// This memory operation reaches memory.
     MemoryStart(u32),
-    /// Memory's answer to this operation enters the network.
+    /// Memory's answer to this operation on memory enters the network.
     MemoryReturn(u32),
     /// Memory's answer to this operation reaches its station (controller).
     MemoryDone(u32),

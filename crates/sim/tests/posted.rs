@@ -90,7 +90,8 @@ fn a_release_waits_for_posted_stores() {
         )
     };
     let (posted, waits) = (released(15), released(0));
-    // The fence issues while the store is outstanding, so it takes one cycle less.
+    // The fence issues while the store is outstanding, so the fence takes one
+    // cycle less.
     assert_eq!(waits.cycles - posted.cycles, STORES + 1);
 }
 

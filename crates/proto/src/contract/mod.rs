@@ -26,7 +26,7 @@ use crate::uses::Uses;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-/// An input of a controller.
+/// An input that a driver (such as the simulator) gives to a controller.
 #[derive(Debug)]
 pub enum Input<'a, M> {
     /// A request of an agent, new or presented again after a wait.
@@ -41,9 +41,9 @@ pub enum Input<'a, M> {
     /// A reply of memory. If one controller sends several operations for one line, memory serves
     /// them in the order in which they were sent.
     Memory(&'a MemoryReply),
-    /// The driver evicts the line that this way (one entry of a set) holds.
+    /// The driver (such as the simulator) evicts the line that this way (one entry of a set) holds.
     Evict(Way),
-    /// A timer that the controller armed has expired.
+    /// A timer that the controller has armed (started) expires.
     Timer(TimerClass),
     /// Time passes: `elapsed` clock ticks since the last tick input, at least one. Controllers keep
     /// times relative to now; see [`Message::age`].
@@ -56,7 +56,7 @@ pub enum Input<'a, M> {
 /// A request that is presented to a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestInput<'a> {
-    /// The slot that identifies the request.
+    /// The number that identifies the request at this controller.
     pub slot: Slot,
     /// The request itself.
     pub req: &'a Request,

@@ -78,7 +78,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let op = ops.get_mut(id);
         match op.action {
             Action::HostWrite => {
-                // Taken, because the record of the operation stays allocated when the operation ends.
+                // The bytes are taken out, because the record of the operation outlives the operation.
                 let bulk = core::mem::take(&mut op.bulk);
                 self.memory.write(op.base(), &bulk);
                 self.host.wrote();

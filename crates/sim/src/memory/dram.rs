@@ -79,7 +79,7 @@ struct Bank {
     ready_at: Cycle,
 }
 
-/// A memory access in the form that probes see.
+/// The use of main memory by one access, in the form that probes (observers of a run) see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DramUse {
     /// The memory channel of the access.

@@ -29,7 +29,7 @@ pub struct WaveAt {
     pub wave: u32,
 }
 
-/// A message that enters the network, as probes see it.
+/// A message that enters the network, in the form that probes (observers of a run) see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageSeen {
     /// The name of the message in the protocol.
@@ -48,7 +48,7 @@ pub struct MessageSeen {
     pub arrives: Cycle,
 }
 
-/// The components of a machine, as probes see them.
+/// The components of a machine, in the form that probes (observers of a run) see.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
     /// The names of the protocol's stations (controllers), for example `L2[3]`, by number.

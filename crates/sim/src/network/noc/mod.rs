@@ -168,8 +168,8 @@ impl Noc {
         self.routes.hops(from, self.routes.gateway) + 1 + self.routes.hops(self.routes.gateway, to)
     }
 
-    /// Sends a message and returns its cycle of arrival. `watch` is called for every link that the
-    /// message crosses.
+    /// Sends a message and returns its cycle of arrival. `watch` is called for every link and port
+    /// that the message crosses.
     #[inline]
     pub fn send(
         &mut self,
