@@ -129,7 +129,7 @@ fn arithmetic_is_charged_to_the_operation_it_precedes() {
     assert_eq!(task.poll(), Polled::Ended);
     let store = posted(&session)[0];
     assert_eq!((of(store, Class::FloatSqrt), of(store, Class::FloatDiv)), (1, 1));
-    // To float, to eight bytes and to integer. Eight bytes count twice.
+    // There are three conversions. The addition on eight-byte lanes counts twice.
     assert_eq!((of(store, Class::Convert), of(store, Class::Int)), (3, 2));
     assert_eq!(task.tail_work().iter().collect::<Vec<_>>(), [(Class::Compare, 2)]);
 }

@@ -23,7 +23,8 @@ pub(crate) enum StationEffect {
 pub struct Effects<M> {
     /// Messages to send, each with its receiver, in order.
     pub sends: Vec<(NodeId, M)>,
-    /// Answers to requests, by slot. The bytes are `None` if the issuer expects none.
+    /// Answers to requests, each with the slot of its request. The bytes are `None` if the issuer
+    /// expects no bytes.
     pub replies: Vec<(Slot, Option<LineData>)>,
     /// Operations to send to memory, in order.
     pub memory: Vec<MemoryOp>,
@@ -40,7 +41,8 @@ pub struct Effects<M> {
     /// request. From now on, the time of the request counts as this activity; see
     /// [`Effects::spend`].
     pub spends: Vec<(Slot, Spending)>,
-    /// The number of times that each row of the protocol's tables was used.
+    /// The number of times that each row (the entry for one state and one event) of the protocol's
+    /// tables was used.
     pub coverage: Coverage,
     /// The rule that the protocol violated at the last input: for example, the reason that the
     /// table gives for an impossible row. `None` if there was no violation.
@@ -67,7 +69,7 @@ impl<M> Default for Effects<M> {
 }
 
 impl<M> Effects<M> {
-    /// Clears all effects except for the coverage (the counts of fired rows).
+    /// Clears all effects except for the coverage, which counts the uses of table rows.
     pub fn clear(&mut self) {
         self.sends.clear();
         self.replies.clear();
@@ -144,15 +146,16 @@ impl<M> Effects<M> {
         self.inner.push(StationEffect::ReplyWaiters(line, data));
     }
 
-    /// Presents the request in this slot to the controller again. The request must be parked under
-    /// its own slot, not under another key.
+    /// Presents the request in this slot to the controller again. The request must be parked (wait)
+    /// under its own slot, not under another key.
     #[inline]
     pub fn resume(&mut self, slot: Slot) {
         self.inner.push(StationEffect::Resume(slot, None));
     }
 
-    /// Presents the request in this slot to the controller again, together with `data`, which the
-    /// station keeps with the request. The request must be parked under its own slot.
+    /// Presents the request in this slot to the controller again, together with `data`. The station
+    /// (the controller with its parked inputs) keeps `data` with the request. The request must be
+    /// parked (wait) under its own slot.
     #[inline]
     pub fn resume_with(&mut self, slot: Slot, data: LineData) {
         self.inner.push(StationEffect::Resume(slot, Some(data)));

@@ -52,7 +52,8 @@ pub struct Homes {
     banks_per_chiplet: Divisor,
     lines_per_page: Divisor,
     policy: PagePolicy,
-    /// The places of the touched pages, by page number. Used only under [`PagePolicy::FirstTouch`].
+    /// The places of the touched pages. The key is the number of the page. Used only under
+    /// [`PagePolicy::FirstTouch`].
     pages: BTreeMap<u64, Frame>,
     /// The number of touched pages on each chiplet.
     frames: Vec<u64>,

@@ -112,12 +112,12 @@ pub struct Uses {
     pub data_writes: u32,
     /// Atomic updates that this controller performed.
     pub atomics: u32,
-    /// Invalidations of a whole cache, by cause.
+    /// Invalidations of a whole cache, counted separately for each cause.
     pub invalidations: ByCause,
     /// Lines that were in the cache when a whole cache was invalidated.
     pub lines_invalidated: u32,
-    /// Flushes of a whole cache, or registrations of all stored lines, by cause. Each is counted
-    /// when it begins.
+    /// Flushes of a whole cache, or registrations of all stored lines, counted separately for each
+    /// cause. Each flush or registration is counted when it begins.
     pub flushes: ByCause,
     /// Lines whose dirty bytes were written out to the level below.
     pub lines_written_out: u32,

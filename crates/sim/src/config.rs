@@ -50,7 +50,7 @@ pub struct System {
     pub issue_rule: IssueRule,
     /// The settings of the compute units.
     pub cu: CuSpec,
-    /// The cycles that vector operations take, by class.
+    /// The cycles that vector operations take, for each class of operation.
     pub vector_ops: VectorOpSpec,
     /// The settings of the local memory of each compute unit.
     pub lds: LdsSpec,

@@ -37,7 +37,7 @@ pub(crate) enum Event {
     Deadline(At),
     /// The launch latency of the next kernel has passed.
     Launch,
-    /// The command processor places the next work-group.
+    /// The command processor places the next work-group on a compute unit.
     Dispatch,
     /// The host issues its next timed operation.
     Host,

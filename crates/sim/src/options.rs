@@ -49,7 +49,7 @@ impl Default for RunOptions {
 pub struct ScopeReplacement {
     /// The source file, as the compiler names it.
     pub file: String,
-    /// The line in the source file.
+    /// The number of the line in the source file.
     pub line: u32,
     /// The column at which the operation begins in that line, as the compiler counts it.
     pub column: u32,
@@ -73,7 +73,7 @@ impl ScopeReplacement {
 /// The choice of a message that the network drops, as a seeded fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropMessage {
-    /// The name of the message, such as `GetS`.
+    /// The name of the message to drop, such as `GetS`.
     pub name: String,
     /// The position of the dropped message among all messages with this name, in the order in which
     /// they are sent. The first one is number 1.

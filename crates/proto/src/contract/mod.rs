@@ -264,7 +264,7 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// Whether the protocol reads the clock. If so, a tick with the elapsed time precedes every
     /// other input.
     const CLOCKED: bool = false;
-    /// If this is `Some(bound)`, an exploration replaces the logical times of a state by smaller
+    /// If this is `Some(bound)`, the explorer replaces the logical times of a state by smaller
     /// times in the same order, so that the number of states is finite. A gap between two
     /// successive times that exceeds `bound` is shortened to `bound`. The protocol must behave the
     /// same if all times of a state, in controllers and messages, become later by the same amount.

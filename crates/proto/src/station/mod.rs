@@ -79,8 +79,8 @@ pub struct Station<P: Protocol> {
     ordered: Lookup<(NodeId, LineAddr), OrderedAccesses<P::Msg>>,
     waiting: Lookup<LineAddr, SmallVec<[Slot; 4]>>,
     held: Lookup<Slot, Box<HeldRequest>>,
-    /// Running timers with the number of ticks until each expires, sorted by class, at most one for
-    /// each class.
+    /// The running timers, at most one of each class, sorted by class. Each has the number of ticks
+    /// until it expires.
     deadlines: SmallVec<[(TimerClass, u32); 2]>,
 }
 
@@ -136,9 +136,9 @@ impl<P: Protocol> Station<P> {
         self.request_choosing(slot, req, world, fx, |_, _, _| None);
     }
 
-    /// Presents a new request. If it needs a way, `choose` selects a victim at once, so that the
-    /// request need not park. `choose` gets the controller, the set and the ways used in this step,
-    /// and may return `None`.
+    /// Presents a new request. If the request needs a way, `choose` selects a victim at once, so
+    /// that the request need not park. `choose` gets the controller, the set and the ways used in
+    /// this step, and may return `None`.
     #[inline]
     pub fn request_choosing(
         &mut self,
@@ -176,8 +176,8 @@ impl<P: Protocol> Station<P> {
         self.message_choosing(from, msg, world, fx, |_, _, _| None);
     }
 
-    /// Delivers a message. If it needs a way, `choose` selects a victim at once, so that the
-    /// message need not park.
+    /// Delivers a message. If the message needs a way, `choose` selects a victim at once, so that
+    /// the message need not park.
     #[inline]
     pub fn message_choosing(
         &mut self,
@@ -355,8 +355,8 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Presents a parked input again. Returns the key under which it parks again, or `None` if it is
-    /// complete or waits for a fill.
+    /// Presents a parked input again. Returns the key under which the input parks again. `None` if
+    /// the input is complete or waits for a fill.
     #[inline]
     fn present_parked(
         &mut self,
@@ -371,8 +371,8 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Presents a parked request again. Returns the key under which it parks again, or `None` if it
-    /// is complete or waits for a fill.
+    /// Presents a parked request again. Returns the key under which the request parks again. `None`
+    /// if the request is complete or waits for a fill.
     fn present_again(&mut self, slot: Slot, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> Option<Key> {
         let held = self.held.get_mut(&slot)?;
         let ask = RequestInput { slot, req: &held.req, data: &held.data };
@@ -389,9 +389,9 @@ impl<P: Protocol> Station<P> {
         key
     }
 
-    /// Presents a parked message again. Returns the key under which it parks again, or `None` if it
-    /// is complete. The first presentation counted the message as an access, so this function does
-    /// not count the message again.
+    /// Presents a parked message again. Returns the key under which the message parks again. `None`
+    /// if the message is complete. The first presentation counted the message as an access, so this
+    /// function does not count the message again.
     fn deliver_again(
         &mut self,
         from: NodeId,
@@ -405,8 +405,8 @@ impl<P: Protocol> Station<P> {
         pending.and_then(|pending| pending.key(fx))
     }
 
-    /// Presents the oldest parked access of a sender to a line. Returns the key under which it
-    /// parks again, or `None` if it is complete.
+    /// Presents the oldest parked access of a sender to a line. Returns the key under which the
+    /// access parks again. `None` if the access is complete.
     fn take_turn(
         &mut self,
         from: NodeId,

@@ -67,8 +67,8 @@ pub(super) struct Stepper<'a, P: Protocol> {
 }
 
 impl<P: Protocol> Stepper<'_, P> {
-    /// Presents a request to the controller. Returns the reason if the request must wait, or `None`
-    /// if it is complete.
+    /// Presents a request to the controller. Returns `None` if the request is complete. Otherwise
+    /// returns the reason why the request must wait.
     #[inline]
     pub(super) fn request(
         &mut self,
@@ -105,8 +105,8 @@ impl<P: Protocol> Stepper<'_, P> {
         }
     }
 
-    /// Presents a message to the controller. Returns the reason if the message must wait, or `None`
-    /// if it is complete.
+    /// Presents a message to the controller. Returns `None` if the message is complete. Otherwise
+    /// returns the reason why the message must wait.
     #[inline]
     pub(super) fn message(
         &mut self,

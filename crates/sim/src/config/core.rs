@@ -88,8 +88,8 @@ pub struct CuSpec {
     pub posted_stores: u32,
 }
 
-/// The cycles for which one vector operation occupies its SIMD unit, by class of operation. An
-/// operation on eight-byte lanes counts as two operations, except in double precision.
+/// The cycles for which one vector operation occupies its SIMD unit, for each class of operation.
+/// An operation on eight-byte lanes counts as two operations, except in double precision.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct VectorOpSpec {

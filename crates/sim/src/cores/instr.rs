@@ -23,7 +23,8 @@ pub(crate) enum Owner {
     Kernel(KernelId),
     /// The release of the writes of all completed kernels to the host.
     Release,
-    /// A work-group that moves to another compute unit, by the number that it has on the machine.
+    /// A work-group that moves to another compute unit. The field is the number by which the
+    /// machine knows the work-group.
     Group(u32),
 }
 
@@ -56,7 +57,7 @@ pub(crate) struct Instr {
     pub(crate) phase: Phase,
     /// The number of line requests of the current phase that are not answered yet.
     pub(crate) left: u32,
-    /// The cycle of the latest answer to a line request so far.
+    /// The latest cycle at which an answer to a line request has arrived so far.
     pub(crate) done_at: Cycle,
     pub(crate) issued_at: Cycle,
     pub(crate) head: RequestHead,

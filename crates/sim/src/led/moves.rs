@@ -154,13 +154,15 @@ pub enum End {
     /// Every thread has ended, and nothing was outstanding. The kernel and the host code have
     /// therefore ended as well.
     Over(Box<Outcome>),
-    /// Every thread has ended, but part of the machine is not at rest. The text is the reason.
+    /// Every thread has ended, but part of the machine is not at rest. For example, a station
+    /// (controller) still has a parked input. The text is the reason.
     NotAtRest(String),
     /// No move is possible, and some thread has not ended.
     Stuck,
     /// No move of the script is left, but the run has not ended: these moves are possible.
     Unfinished(Vec<Move>),
-    /// The protocol reached a row that its tables call impossible.
+    /// The protocol violated a rule: for example, it reached a row that its tables call impossible.
+    /// The text is the reason.
     Impossible(String),
 }
 

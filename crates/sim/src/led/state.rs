@@ -6,7 +6,7 @@ use proto::Agent;
 use crate::engine::Event;
 use crate::led::moves::ScriptKernel;
 
-/// The state of a scripted run, without the events that wait for moves.
+/// The state of a scripted run. The events that wait for moves are stored elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptState {
     /// The kernels of the script, if moves order the requests at their beginning and end. `None` if

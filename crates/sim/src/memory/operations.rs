@@ -121,9 +121,10 @@ pub(crate) struct MainMemory {
     /// For each station (controller), its path to memory.
     paths: Vec<MemoryPath>,
     operations: Slab<MemoryTransit>,
-    /// The bytes that each operation carries to memory, by its number.
+    /// For each operation, the bytes that it carries to memory. The index is the number of the
+    /// operation.
     carried: Vec<LineData>,
-    /// The bytes of memory's answer to each operation, by its number.
+    /// For each operation, the bytes of memory's answer. The index is the number of the operation.
     answers: Vec<LineData>,
 }
 

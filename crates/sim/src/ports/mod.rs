@@ -100,7 +100,8 @@ pub(crate) struct Ports {
     limits: Vec<Limits>,
 }
 
-/// The line part of a request that has no line, such as a fence.
+/// The part of an instruction that accesses no line, such as a fence. It stands for the one request
+/// of such an instruction.
 const NO_PART: LinePart = LinePart { line: LineAddr(0), mask: ByteMask::NONE, lanes: 0, run: None };
 
 impl Ports {

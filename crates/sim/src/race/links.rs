@@ -92,8 +92,8 @@ pub(super) struct Thread {
     local: Rc<Clock>,
     /// The last release fence of this thread at each scope.
     fences: Vec<Published>,
-    /// The releases that earlier atomic reads of this thread found, by place. A later acquire fence
-    /// synchronizes with them.
+    /// For each place (such as a word of memory), the releases that earlier atomic reads of this
+    /// thread found there. A later acquire fence synchronizes with these releases.
     seen: Vec<(SyncPlace, Vec<AcquirableRelease>)>,
     /// Tokens of operations that are recorded at their completion instead of their issue. Each has
     /// the epoch in which its operation was issued.

@@ -379,8 +379,8 @@ impl Tally {
         }
     }
 
-    /// The name of each level and its activity up to the last call of [`Tally::sum_up`], by the
-    /// number of the level.
+    /// For each level, in the order of the levels' numbers: its name, and its activity up to the
+    /// last call of [`Tally::sum_up`].
     pub(crate) fn levels(&self) -> &[(String, LevelUses)] {
         &self.levels
     }
@@ -459,7 +459,7 @@ impl Tally {
         })
     }
 
-    /// The value of every counter, by name.
+    /// The value of every counter. The key is the name of the counter.
     pub(crate) fn entries(&self, noc: &NocTraffic, dram: &DramTraffic) -> BTreeMap<String, u64> {
         let mut all: BTreeMap<String, u64> = BTreeMap::new();
         all.extend(self.counts.entries().into_iter().map(|(name, value)| (name.to_owned(), value)));

@@ -14,7 +14,8 @@ use crate::network::noc::{LinkEnds, LinkUse};
 use crate::queue::Cycle;
 use crate::reports::sample::Sample;
 
-/// The place of a wavefront: on the machine, and in the program.
+/// The place of a wavefront: on the machine (compute unit and slot), and in the program (kernel,
+/// work-group and number).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WaveAt {
     /// The compute unit on which the wavefront runs.
@@ -51,9 +52,10 @@ pub struct MessageSeen {
 /// The components of a machine, in the form that probes (observers of a run) see.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    /// The names of the protocol's stations (controllers), for example `L2[3]`, by number.
+    /// The names of the protocol's stations (controllers), for example `L2[3]`, in the order of the
+    /// stations' numbers.
     pub stations: Vec<String>,
-    /// The two ends of each link of the network, by the number of the link.
+    /// The two ends of each link of the network, in the order of the links' numbers.
     pub links: Vec<LinkEnds>,
     /// The number of compute units.
     pub compute_units: u32,

@@ -9,8 +9,9 @@ use proto::{Op, Spending};
 use crate::queue::Cycle;
 use crate::reports::attribution::{Trail, small};
 
-/// Cycles that an operation has waited, by cause, without the access itself. An operation takes far
-/// fewer than 2^32 cycles. Cycles above this limit count as access.
+/// The cycles that an operation has waited, with one count for each cause. The access itself is not
+/// included. An operation takes far fewer than 2^32 cycles. Cycles above this limit count as
+/// access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waits {
     /// Cycles of waiting for the L1's port.
@@ -22,7 +23,8 @@ pub(crate) struct Waits {
     pub(crate) noc: u32,
     pub(crate) bank: u32,
     pub(crate) dram: u32,
-    /// The part of `acquire` that was spent in queues. `release_queued` is the same for `release`.
+    /// The cycles of the field `acquire` that were spent in queues. The field `release_queued` is
+    /// the same for `release`.
     pub(crate) acquire_queued: u32,
     pub(crate) release_queued: u32,
     /// Cycles of waiting for an epoch, without the time in queues.

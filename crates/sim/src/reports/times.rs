@@ -7,7 +7,7 @@ use crate::reports::spent::Waits;
 /// The attribution of cycles to causes, up to the current cycle.
 #[derive(Debug)]
 pub(crate) struct Times {
-    /// The cycles of the kernels that have ended, by cause.
+    /// The cycles of the kernels that have ended, with one sum for each cause.
     run: Attribution,
     /// The cycles of the wavefront slots that the running kernel has used, summed by cause.
     slots: Attribution,

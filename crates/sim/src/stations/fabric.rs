@@ -166,7 +166,8 @@ pub(crate) trait Fabric {
     /// The parked inputs of a station (controller): those that wait until the station can handle
     /// them.
     fn parked(&self, at: StationId) -> Vec<Parked>;
-    /// The number of times that each row of the protocol's tables was used.
+    /// The number of times that each row (the entry for one state and one event) of the protocol's
+    /// tables was used.
     fn coverage(&self) -> &Coverage;
     /// Decides who chooses the ways to evict. If `held` is true, the caller chooses them with
     /// [`Fabric::evict`]. If it is false, the least recently used way is evicted, among the ways
