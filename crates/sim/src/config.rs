@@ -1,7 +1,7 @@
 //! The machine description: every number that affects a run, as plain data.
 //!
 //! The crate `lab` reads a [`System`] from one TOML file. Names of numbers end with their units.
-//! Reading fails on a value of the wrong type, and a number that is zero, negative or too large.
+//! Reading fails on a value of the wrong type, and on a number that is zero, negative or too large.
 //! The error names the place in the file. [`System::problems`] finds numbers that contradict one
 //! another, for example an L1 that is smaller than a line.
 

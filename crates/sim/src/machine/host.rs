@@ -78,7 +78,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let op = ops.get_mut(id);
         match op.action {
             Action::HostWrite => {
-                // The bytes are taken out, because the record of the operation outlives the operation.
+                // The bytes are taken out, because the table keeps the record after the operation ends.
                 let bulk = core::mem::take(&mut op.bulk);
                 self.memory.write(op.base(), &bulk);
                 self.host.wrote();
