@@ -1,4 +1,4 @@
-//! Views of the inputs that are parked at a station.
+//! Views of the inputs that are parked at a station (a controller with its parked inputs).
 
 use super::{Parked, Station};
 use crate::contract::{LineView, Node, Protocol, World};

@@ -45,7 +45,7 @@ pub struct RacingAccess {
     pub file: &'static str,
     /// The line in the source file.
     pub line: u32,
-    /// The column in the line.
+    /// The column of the access in that line.
     pub column: u32,
     /// The access as text, such as its kind, order and scope.
     pub operation: String,
@@ -89,7 +89,7 @@ pub struct WideScope {
     pub file: &'static str,
     /// The line in the source file.
     pub line: u32,
-    /// The column in the line.
+    /// The column of the operation in that line.
     pub column: u32,
     /// The operation as text.
     pub operation: String,

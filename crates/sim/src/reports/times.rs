@@ -7,7 +7,7 @@ use crate::reports::spent::Waits;
 /// The attribution of cycles to causes, up to the current cycle.
 #[derive(Debug)]
 pub(crate) struct Times {
-    /// The cycles of the kernels that have ended, by cause.
+    /// The cycles of the kernels that have ended, with one sum for each cause.
     run: Attribution,
     /// The cycles of the wavefront slots that the running kernel has used, summed by cause.
     slots: Attribution,
@@ -22,9 +22,9 @@ pub(crate) struct Times {
 /// The account of the time of a wavefront slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// The cycle up to which the slot's time is attributed to causes.
+    /// The cycle up to which the time of the wavefront slot is attributed to causes.
     mark: Cycle,
-    /// The number of the last kernel that used the slot.
+    /// The number of the last kernel that used the wavefront slot.
     kernel: u32,
 }
 
@@ -54,8 +54,8 @@ impl Times {
         self.since = now;
     }
 
-    /// Records that a wavefront starts in a slot. The time of the slot before this cycle counts as
-    /// launch.
+    /// Records that a wavefront starts in a wavefront slot. The time of the slot before this cycle
+    /// counts as launch.
     pub(crate) fn started(&mut self, now: Cycle, number: u32) {
         let slot = &mut self.by_slot[number as usize];
         if slot.kernel != self.kernels {
@@ -65,7 +65,7 @@ impl Times {
         self.spend(now, number, Cause::Launch);
     }
 
-    /// Attributes to `cause` the time of a slot that is not attributed yet.
+    /// Attributes to `cause` the time of a wavefront slot that is not attributed yet.
     #[inline]
     pub(crate) fn spend(&mut self, now: Cycle, number: u32, cause: Cause) {
         let slot = &mut self.by_slot[number as usize];
@@ -73,8 +73,9 @@ impl Times {
         slot.mark = now;
     }
 
-    /// Attributes the time of a slot that is not attributed yet to the operation that its wavefront
-    /// waited for. `spent` has the waits of the operation, without the time of its access.
+    /// Attributes the time of a wavefront slot that is not attributed yet to the operation that its
+    /// wavefront waited for. `spent` has the waits of the operation, without the time of its
+    /// access.
     pub(crate) fn held_up(
         &mut self,
         now: Cycle,
