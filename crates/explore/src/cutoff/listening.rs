@@ -45,9 +45,9 @@ pub(super) struct Listening {
     machine: Machine,
     /// The node of each listener.
     listeners: Vec<u8>,
-    /// For each listener, the part (state of its node) that stands for a listener that is left out.
+    /// For each listener, the part (state of its node) in a state that leaves this listener out.
     absent: Vec<u32>,
-    /// The state from which the listeners begin.
+    /// The state in which the listeners begin, and in which the sender has made its first loads.
     start: State,
     /// The known results of `part_without`. The key is a part (state of one node) and the node of a
     /// listener. The value is the part without the listener's messages and inputs.
@@ -62,7 +62,7 @@ type Sent = (u8, u32);
 /// listener.
 #[derive(Default)]
 struct Group {
-    /// The views of each of the two listeners.
+    /// The views of this group, for each of the two listeners.
     views: [Vec<State>; 2],
     /// For each of the two listeners, the messages that it may send, each with the shared part
     /// after the message.
@@ -72,7 +72,7 @@ struct Group {
 }
 
 impl Listening {
-    /// The machine for one program, scope and layout, in the state from which the listeners begin.
+    /// The machine for one program, scope and layout. No thread has issued an operation yet.
     pub(super) fn new(
         subject: &Subject,
         machine: (Bounds, Option<Mutation>),
@@ -96,7 +96,8 @@ impl Listening {
         Ok(Listening { machine, listeners, absent, start, without: FxHashMap::default() })
     }
 
-    /// Lets the sender make its first loads, before the listeners make a move.
+    /// Lets the sender make its first loads before the listeners make a move. Replaces the state
+    /// `start` by the state after these loads.
     pub(super) fn warm_up(&mut self) -> Result<(), Halt> {
         let sender = usize::from(self.machine.slots.first(0));
         loop {

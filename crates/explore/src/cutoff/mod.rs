@@ -85,19 +85,20 @@ pub enum Closure {
         /// The description of the fault.
         why: String,
     },
-    /// The set could not be computed, for this reason. The protocol may still be correct.
+    /// The set could not be computed, for the reason in the text. The protocol may still be
+    /// correct.
     Obstacle(String),
     /// The computation was stopped before its end.
     Stopped,
 }
 
-/// The result for one program, layout and machine.
+/// The growth and the closure of one program, with one layout and one scope, on one machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cutoff {
     /// The name of the flag's path: the flag goes from the sender to each listener, or from
     /// listener to listener.
     pub program: &'static str,
-    /// The scope of all atomics, as in OpenCL.
+    /// The scope of all atomics, by its name in OpenCL.
     pub scope: &'static str,
     /// The name of the layout. It says where the words that the listeners write lie, such as beside
     /// the data.
@@ -111,13 +112,14 @@ pub struct Cutoff {
 }
 
 impl Cutoff {
-    /// Whether the program is safe with any number of listeners.
+    /// Whether the closure proves that the program is safe with any number of listeners.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         matches!(self.closure, Closure::Closed { .. })
     }
 
-    /// The number of views with this number of compute units, if it was computed.
+    /// The number of views of the first listener on a machine with this number of compute units.
+    /// `None` if the number was not computed.
     #[must_use]
     pub fn views(&self, units: usize) -> Option<usize> {
         self.growth.iter().find(|growth| growth.listeners + 1 == units).and_then(|growth| growth.views)
@@ -147,8 +149,8 @@ impl fmt::Display for Closure {
     }
 }
 
-/// The options for a computation of cutoffs: limits, the number of parallel jobs, a seeded fault
-/// and a stop condition.
+/// The options for the computation of growth and closure: limits, the number of parallel jobs, a
+/// seeded fault and a stop condition.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// The largest number of states of one exploration.

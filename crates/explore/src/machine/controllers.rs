@@ -84,7 +84,8 @@ impl Controllers {
         self.stations.entry(agent, key).map(|at| at as u8)
     }
 
-    /// The requests of a step of a kernel's beginning or end, and the nodes that they enter.
+    /// The requests that agents make in the step `step` of a kernel's beginning or end. Each
+    /// request has its agent and the node that it enters.
     pub(crate) fn boundary(
         &self,
         step: Boundary,
@@ -166,8 +167,8 @@ impl Controllers {
             + self.steps.capacity() * (size_of::<(u32, StationInput)>() + 128)
     }
 
-    /// Records the properties of a station that a driver uses, if the station is new. Returns the
-    /// number of the station.
+    /// Records the properties that a driver uses of a station, if the station is new. Returns the
+    /// given number of the station.
     fn seen(&mut self, station: u32) -> u32 {
         if station as usize == self.looks.len() {
             self.looks.push(self.stations.look(station));
@@ -175,7 +176,7 @@ impl Controllers {
         station
     }
 
-    /// The station without the parked inputs that come from the node `from`.
+    /// The number of the station without the parked inputs that come from the node `from`.
     pub(crate) fn without(&mut self, station: u32, from: u8) -> u32 {
         let station = self.stations.without(station, from.into());
         self.seen(station)
@@ -225,8 +226,8 @@ impl Controllers {
         self.values.replies.number(aged)
     }
 
-    /// Performs an operation of memory on a line. Returns the numbers of the line's new contents
-    /// and of the reply.
+    /// Lets memory perform the operation `op` on a line. Returns the number of the new content of
+    /// the line, and the number of memory's reply.
     pub(crate) fn serve(&mut self, line: u32, op: u32) -> (u32, u32) {
         if let Some(&known) = self.served.get(&(line, op)) {
             return known;
