@@ -21,7 +21,8 @@ pub(crate) fn is_at_rest(machine: &Machine, state: &[u32]) -> bool {
     })
 }
 
-/// Adds the outcome of a final state, in which the program has ended, to `outcomes`.
+/// Adds the outcome of a final state, in which the program has ended, to `outcomes`. Leaves out an
+/// outcome that the filter of the test excludes.
 pub(crate) fn of(
     machine: &mut Machine,
     state: &[u32],

@@ -19,8 +19,8 @@ use crate::machine::intern::Interner;
 /// An input of a station. Requests, messages and memory replies are given by number.
 pub(crate) type StationInput = drive::StationInput<u32, u32, u32>;
 
-/// The maximum number of parked inputs of a station. More accumulate only if an input is repeated
-/// for ever.
+/// The maximum number of parked inputs of a station. More inputs are parked only if the protocol
+/// repeats an input for ever.
 const PARKED_MAX: usize = 32;
 
 /// The result of a step of a station, in numbers.
@@ -30,13 +30,13 @@ pub(crate) struct Response {
     pub(crate) sends: Vec<(u8, u32)>,
     /// The operations for memory: the line and the number of the operation.
     pub(crate) memory: Vec<(u8, u32)>,
-    /// The timers that the step starts, one bit for each class.
+    /// The timers that the step starts, one bit for each class of timers.
     pub(crate) timers: u8,
     /// Whether the input is a load that a driver may answer as a hit, without this step.
     pub(crate) is_hit: bool,
     /// The answers to requests: the slot and the number of the data, if any.
     pub(crate) replies: Vec<(u32, Option<u32>)>,
-    /// The rows that fired in the step.
+    /// The rows of the protocol's tables that fired in the step.
     pub(crate) rows: Vec<RowId>,
 }
 
@@ -53,9 +53,10 @@ pub(crate) struct Victim {
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) victims: Vec<Victim>,
-    /// The reason why the station is not at rest.
+    /// The reason why the station is not at rest. `None` if it is at rest.
     pub(crate) unrest: Option<Arc<str>>,
-    /// The first rule that a step into this state of the station breaks.
+    /// The description of the first rule that the station breaks in this state. `None` if it breaks
+    /// no rule.
     pub(crate) fault: Option<Arc<str>>,
 }
 
@@ -87,7 +88,8 @@ pub(crate) trait Stations {
     fn node_name(&self, at: At) -> String;
     /// The node that an operation of an agent enters.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests of a step of a kernel's beginning or end, and the nodes that they enter.
+    /// The requests that agents make in the step `step` of a kernel's beginning or end. Each
+    /// request has its agent and the node that it enters.
     fn boundary(
         &self,
         step: Boundary,
@@ -307,8 +309,8 @@ impl<P: Protocol> Typed<P> {
         nodes.tell(station, at, &told, fx, record)
     }
 
-    /// Checks the result of one step. At most [`PARKED_MAX`] inputs may be parked, and a step that
-    /// only parks an ordinary input must not change the controller.
+    /// Checks the result of one step. At most [`PARKED_MAX`] inputs may be parked. A step that only
+    /// parks an ordinary input (no tick and no atomic request) must not change the controller.
     fn judge(
         &self,
         before: u32,
@@ -329,9 +331,9 @@ impl<P: Protocol> Typed<P> {
         if parked(station) > PARKED_MAX {
             return Err(format!("{:?}: more than {PARKED_MAX} inputs are parked", station.id()));
         }
-        // A request that is parked under its own slot is one that the controller remembers, because
-        // only the controller can resume it. After this, the request may be parked again, under
-        // another key.
+        // The controller itself remembers a request that is parked under its own slot, because only
+        // the controller can resume this request. After this, the request may be parked again,
+        // under another key.
         let listed = |s: &Station<P>| {
             let keys = s.parked_keys().filter(|(key, _)| !matches!(key, Key::Slot(_)));
             keys.map(|(_, n)| n).sum::<usize>()
@@ -401,7 +403,8 @@ impl<P: Protocol> Typed<P> {
     }
 }
 
-/// Whether two records have the same visible effects.
+/// Whether the records of two steps have the same messages, replies, operations on memory and
+/// timers.
 fn is_same<P: Protocol>(a: &Record<P>, b: &Record<P>) -> bool {
     a.sends == b.sends && a.replies == b.replies && a.memory == b.memory && a.timers == b.timers
 }

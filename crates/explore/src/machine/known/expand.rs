@@ -204,7 +204,7 @@ impl Known {
     }
 
     /// Expands the state whose step is complete on all nodes: the next step of the program begins
-    /// on all nodes at once. Returns `None` if all went well.
+    /// on all nodes at once. Returns `None` if this move has no fault and its result is known.
     fn go_on(
         &self,
         (state, frames): (&[u32], &impl Frames),
