@@ -1,4 +1,4 @@
-//! Seeded faults, which test the checker.
+//! Seeded faults, which test whether the verification detects errors of a protocol.
 //!
 //! A mutant is killed by a forbidden outcome, an impossible step, a deadlock or a livelock. A
 //! panic kills no mutant.
@@ -26,7 +26,7 @@ pub struct Mutant {
     pub name: String,
 }
 
-/// The results of the trials of all mutants, by name.
+/// The names of all mutants, grouped by the result of their trials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mutants {
     /// The killed mutants, each with the test that killed it.
@@ -38,10 +38,10 @@ pub struct Mutants {
     pub equivalent: Vec<(String, String)>,
     /// The mutants that changed no step of a station: no run reached the change.
     pub unreached: Vec<String>,
-    /// The mutants that only programs outside all claims reach, such as a change of fences if no
-    /// claimed model defines fences.
+    /// The mutants whose change is reached only by programs to which no claim applies, such as a
+    /// change of fences if no claimed model defines fences.
     pub unasked: Vec<String>,
-    /// The mutants that are argued to be equivalent, but were killed.
+    /// The mutants that the protocol argues to be equivalent, but that a test killed.
     pub misargued: Vec<String>,
     /// The mutants with incomplete trials, of which the result is not known.
     pub undecided: Vec<String>,

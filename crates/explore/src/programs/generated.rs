@@ -189,9 +189,9 @@ pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: ScopeChange) -> bool {
     ops.any(|op| op.kind.synchronizes() && op.level == 0) || shares && !meets
 }
 
-/// The race-free models of the claims, which are checked before the claims themselves. If no claim
-/// has such a model, the result is DRF, which ignores scopes: a program that races with any choice
-/// of scopes races under every model.
+/// The race-free models of the claims, each with its open questions decided. They are checked
+/// before the claims themselves. If no claim has such a model, the result is DRF. DRF ignores
+/// scopes, so a program that races under DRF races under every model, whatever its scopes are.
 pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
     let mut readings: Vec<Reading> = claims.iter().filter_map(Claim::reading).collect();
     if readings.is_empty() {
@@ -213,7 +213,7 @@ pub(crate) fn is_synchronized(generated: &Generated, readings: &[Reading]) -> bo
 /// fences (see [`with_fences`]).
 const GROUPS: usize = 8;
 
-/// The operations of a neighbour, a thread that is added to a program.
+/// The operations of each kind of neighbour. A neighbour is a thread that is added to a program.
 const NEIGHBOURS: [&[Kind]; 3] = [&[Kind::Load], &[Kind::Store], &[Kind::Load, Kind::Store]];
 
 /// The tests of the program with one more thread, called a neighbour. The neighbour runs on a
@@ -373,8 +373,8 @@ pub fn generated(
 /// The criteria for the choice of programs.
 struct Choice {
     readings: Vec<Reading>,
-    /// Whether the model of a claim is written in the language cat. Such a model depends on the
-    /// memory order of fences.
+    /// Whether the model of at least one claim is written in the language cat. Such a model depends
+    /// on the memory order of fences.
     has_clauses: bool,
     scopes_matter: bool,
 }

@@ -29,11 +29,11 @@ pub(crate) const BATCH: usize = 64;
 /// Of the drawn programs that are not synchronized, one in this number is taken.
 const ONE_IN: u64 = 512;
 
-/// The maximum number of draws for one synchronized program.
+/// The maximum number of draws, for each synchronized program that is requested.
 const DRAWS_MAX: usize = 1 << 14;
 
-/// The number of the first group of sampled programs, above those of all generated and message
-/// programs.
+/// The number of the first group of sampled programs. It is larger than the numbers of all groups
+/// of enumerated programs and of message programs.
 const FIRST_GROUP: usize = 1 << 17;
 
 /// Programs that are drawn from a seed, as tests.
@@ -121,8 +121,8 @@ pub(crate) fn in_batches(
 }
 
 impl Stratum {
-    /// The batches of the stratum: they end when enough programs are taken, or no more can be
-    /// drawn.
+    /// The batches of the stratum. The sequence ends when enough programs are taken, or when no
+    /// further program can be drawn.
     fn in_batches(self, bound: Bound, seed: u64) -> Box<dyn Iterator<Item = Batch> + Send> {
         let (stratum, taken) = (Arc::new(self), Arc::<Mutex<Taken>>::default());
         // Each stratum draws from its own seed. No program is drawn before the first batch is

@@ -326,8 +326,8 @@ const TOGETHER: usize = 16;
 /// The shards that one worker fills, by shard number; `None` for the shards of other workers.
 type Share<'a> = Vec<Option<&'a mut Shard>>;
 
-/// Inserts the successors. Returns true if some successor was known already and is not further from
-/// the first state than its new parent, so that a cycle is possible.
+/// Inserts the successors into the store. Returns true if some successor was known already and is
+/// not further from the first state than its new parent, so that a cycle is possible.
 fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usize) -> bool {
     let stride = store.stride();
     let mut shares: Vec<Share<'_>> = (0..workers).map(|_| Vec::new()).collect();
