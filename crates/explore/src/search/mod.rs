@@ -40,13 +40,14 @@ pub struct Requirements<'a> {
 /// The result of exploring a program on a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration {
-    /// Every outcome that a run can have.
+    /// Every outcome that a run can have. If the search is incomplete or finds a fault, only the
+    /// outcomes found until then.
     pub outcomes: BTreeSet<Outcome>,
     /// The number of states that the search has visited.
     pub states: u64,
     /// The number of moves between visited states.
     pub transitions: u64,
-    /// The distance of the furthest state from the first one, in moves.
+    /// The distance of the furthest state from the first state, in moves.
     pub depth: u32,
     /// The rows of the protocol's tables that fired.
     pub rows: BTreeSet<RowId>,
@@ -294,7 +295,8 @@ fn moves(known: &Known, store: &Store, id: StateId) -> Vec<Move> {
     steps.collect()
 }
 
-/// The maximum number of values of a location that are tracked.
+/// The maximum number of values of a location for which [`thin_air`] collects the values that may
+/// have been written. A location with more values is not checked.
 const VALUES_MAX: usize = 4096;
 
 /// The description of the first byte that was read but never written to its location. `None` if no

@@ -3,9 +3,9 @@
 //! An episode is a list of sections; in a section, one wavefront accesses some words. The order of
 //! the list is a legal sequentially consistent execution, which defines the value of every load.
 //! Conflicting sections are ordered by a release after the earlier section and an acquire before
-//! the later one, at a randomly drawn scope that includes both. Sections of different kernels are
-//! ordered by the end of the earlier kernel. Any subset of an episode is an episode, so failures
-//! are shrunk by removal.
+//! the later one, at a randomly drawn scope that includes both wavefronts. Sections of different
+//! kernels are ordered by the end of the earlier kernel. Any subset of an episode is an episode, so
+//! failures are shrunk by removal.
 
 use super::draws::Draws;
 use super::layout::{DATA, FIRST_ATOM, FIRST_COUNTER, HOST, IN_ORDER, LAYOUTS, Layout, WAVES};
@@ -17,7 +17,8 @@ use smallvec::SmallVec;
 const CHECKED_MIN: usize = 64;
 /// The minimum number of threads in an episode: eight wavefronts and possibly the host.
 const THREADS_MIN: usize = 9;
-/// The maximum number of sections of an episode. Each section contains a load.
+/// The maximum number of sections of an episode. Each section begins with an access whose value is
+/// checked, so after this number of sections enough values are checked.
 pub(super) const SECTIONS_MAX: usize = CHECKED_MIN;
 /// The number of the first kernel's stage. The host runs alone in even stages, between kernels; a
 /// kernel runs in an odd stage.
@@ -46,7 +47,8 @@ pub(super) enum AccessKind {
     Exchange,
     /// An addition to a data word, which returns the old value.
     Add,
-    /// A compare-and-swap that succeeds for the first of its words.
+    /// A compare-and-swap that expects the old value of the first of its words, and so succeeds for
+    /// this word.
     CompareSwap,
     /// A compare-and-swap that fails.
     FailedSwap,
@@ -93,8 +95,8 @@ impl Access {
         (FIRST_ATOM..DATA).contains(&usize::from(self.word))
     }
 
-    /// The scope of an access to atomic words. Conflicting accesses are ordered like data accesses,
-    /// so any scope is correct.
+    /// The scope of an access to atomic words. Conflicting accesses to atomic words are ordered in
+    /// the same way as conflicting accesses to data, so any scope is correct.
     pub(super) fn level(self, wave: usize) -> Level {
         use Level::{Device, System, WorkGroup};
         match self.style % 8 {

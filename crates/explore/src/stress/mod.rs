@@ -4,8 +4,9 @@
 //! the host. Its sections synchronize at various scopes and orders and by remote operations; words
 //! of one to eight bytes share lines, requests access several words, caches have a few lines, and
 //! ways are evicted at any time. Some episodes have several kernels, or work-groups that move to
-//! another compute unit. The seed of an episode decides the order of its events. Every loaded value
-//! has one correct result, and is checked; the final contents of memory are checked as well.
+//! another compute unit. The seed of an episode decides the order of its events. Every load has one
+//! correct value, and the loaded value is checked. The final contents of memory are checked as
+//! well.
 //!
 //! A failure reports its seed, and is shrunk to a minimal program.
 
@@ -57,8 +58,8 @@ pub struct Options<'a> {
     /// The number of chiplets that the compute units and the banks are divided among: 1, 2, 4 or 8.
     /// With several chiplets, each page has one line, and a seed decides the chiplet of each page.
     pub chiplets: u16,
-    /// Whether a message may overtake earlier ones between the same two nodes, even if the protocol
-    /// declares that it needs their order ([`Info::channels`](proto::Info::channels)).
+    /// Whether a message may overtake earlier messages between the same two nodes, even if the
+    /// protocol declares that it needs their order ([`Info::channels`](proto::Info::channels)).
     pub overtaking: bool,
     /// Whether an episode that fails is shrunk. Otherwise the failure shows the whole episode.
     pub shrink: bool,
@@ -101,7 +102,8 @@ impl fmt::Debug for Options<'_> {
 /// The number of episodes that a worker runs in one batch.
 const CHUNK: u64 = 64;
 
-/// Runs episodes on the protocol until one fails.
+/// Runs episodes (random programs) on the protocol until an episode fails or the requested number
+/// of episodes has run.
 ///
 /// # Errors
 /// If no episodes exist for the protocol's claims, or a machine of the protocol cannot be

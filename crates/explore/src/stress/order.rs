@@ -17,7 +17,7 @@ pub(super) struct Stage {
     pub(super) ends: [u16; WAVES],
     /// Whether the host accesses memory in this stage.
     has_host: bool,
-    /// Whether the host may have written since the kernel before this one began.
+    /// Whether the host may have written since the beginning of the previous kernel.
     pub(super) host_has_written: bool,
     /// Whether the machine releases to the host at the end of this kernel: the host accesses memory
     /// before the next kernel ends, or this kernel is the last one.
@@ -37,7 +37,8 @@ impl Stage {
 pub(super) struct Program {
     pub(super) threads: Vec<Vec<Step>>,
     pub(super) stages: SmallVec<[Stage; 1]>,
-    /// The last value of each flag and counter, and of each byte of a data word.
+    /// The last value of each word: the value of a flag or counter, or the value that all bytes of
+    /// a data word have.
     pub(super) last: [u32; WORDS],
     /// The number of the layout of words (`layout`), the number of work-groups (`groups`), and the
     /// maximum number of times that a work-group may move (`preemptions`).
@@ -70,8 +71,8 @@ const FIRST: [u32; WORDS] = {
     first
 };
 
-/// The sections that come before the current point of one wavefront. Entry `w` stands for all
-/// sections of wavefront `w` whose index in the episode is below the entry.
+/// The sections that are ordered before the current point of one wavefront. Entry `w` stands for
+/// all sections of wavefront `w` whose index in the episode is smaller than the entry.
 type Known = [u16; WAVES];
 
 /// Builds the programs of episodes. The buffers are reused from one episode to the next.
@@ -250,8 +251,8 @@ fn bits(mut set: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The source of the values that accesses to data store. Each value is one more than the last, so
-/// the values of neighbouring stores differ.
+/// The source of the values that accesses to data store. Each value is one more than the previous
+/// value, so the values of successive stores differ.
 struct Stored(u8);
 
 impl Stored {
@@ -320,10 +321,10 @@ mod tests {
     use crate::stress::episode::Site;
     use crate::stress::layout::Layout;
 
-    /// For each step, the steps that happen before it, by number: its predecessors in its thread,
-    /// the release that it waits for, and the steps before that release. If order is not
-    /// transitive, only those of the releasing thread count among the latter.
-    /// The end of a stage orders all of its steps before later ones.
+    /// For each step, the steps that happen before it, by number. These are its predecessors in its
+    /// thread, the release that it waits for, and the steps before that release. If order is not
+    /// transitive, of the steps before the release only those of the releasing thread count. The
+    /// end of a stage orders all of its steps before the steps of later stages.
     fn before(steps: &[(usize, u8, Step)], transitive: bool) -> Vec<Vec<bool>> {
         let mut before = vec![vec![false; steps.len()]; steps.len()];
         // Sections are in a legal order, and so are steps.
@@ -401,8 +402,7 @@ mod tests {
         (conflicts, across_scopes)
     }
 
-    /// The index of the first step behind a section in its thread, after the section's accesses and
-    /// releases.
+    /// The index in a thread of the first step after the accesses and releases of a section.
     fn end_of(episode: &Episode, section: usize, thread: &[Step], from: usize) -> usize {
         let accesses = episode.sections[section].accesses.len();
         let is_access = |step: &Step| step.words != 0 || step.kind == Kind::Count;

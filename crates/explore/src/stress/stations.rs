@@ -27,7 +27,7 @@ pub(crate) trait Stations {
         kernel: KernelId,
         host_has_written: bool,
     ) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// Restores the initial state of all stations, without messages under way.
+    /// Restores the initial state of all stations, and removes all messages under way.
     fn reset_to(&mut self);
     /// Sets the homes of lines.
     fn place(&mut self, homes: Homes);

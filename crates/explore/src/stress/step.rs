@@ -12,7 +12,8 @@ pub(super) const NEVER: u8 = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) kind: Kind,
-    /// The word that the operation accesses; the first one of several data words.
+    /// The number of the word that the operation accesses. If it accesses several data words, the
+    /// number of the first of them.
     pub(super) word: u8,
     pub(super) level: Level,
     pub(super) order: Order,

@@ -13,8 +13,8 @@ use proto::{
     Width,
 };
 
-/// The probability, as a number of 256ths, that a wavefront polls a flag that is not set. Otherwise
-/// the wavefront sleeps.
+/// The probability, in units of 1/256, that a wavefront polls a flag that is not set. Otherwise the
+/// wavefront sleeps.
 const POLL_RATE: u64 = 64;
 
 /// The place of a word: its line, its offset in that line, and its width.

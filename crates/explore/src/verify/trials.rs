@@ -57,7 +57,8 @@ const ROUND: usize = 48;
 /// states (`STATES_MAX`).
 const TRIALS_MAX: usize = 4000;
 const STATES_MAX: u64 = 30_000_000;
-/// The maximum sum of states in the second pass for a mutant that is argued to be equivalent.
+/// The maximum sum of states in the second pass for a mutant that the protocol argues to be
+/// equivalent.
 const ARGUED_STATES_MAX: u64 = 1_000_000;
 /// The maximum sum of states of those runs of the second pass that have killed other mutants.
 const KILLERS_STATES_MAX: u64 = 1_000_000;
@@ -75,8 +76,9 @@ struct Trials<'a> {
 
 /// Tries to kill every mutant with the runs.
 ///
-/// A first pass tries each mutant on a few runs: those with the most kills so far, and the smallest
-/// ones. A second pass tries the survivors on all runs that have killed a mutant, and on many more.
+/// A first pass tries each mutant on a few runs: the runs with the most kills so far, and the
+/// smallest runs. A second pass tries the survivors on many runs: those that have killed a mutant,
+/// and others.
 pub(crate) fn kill(
     subject: &Subject,
     tests: &[Arc<Test>],
