@@ -5,8 +5,9 @@ use explore::verify::Test;
 use explore::{Bounds, Exploration, Explorer, Limits, Placement, Requirements, Subject};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
 
-/// A program that leaves copies of its line in all caches of the protocol. The command processor
-/// enters at the first compute unit, so the program needs two.
+/// A program that leaves copies of its line in all caches of the protocol. The requests of the
+/// command processor enter the cache of the first compute unit, so the program needs a second
+/// compute unit.
 const READ: &str = "OPENCL read
 { }
 

@@ -1,4 +1,5 @@
-//! The random tester finds a seeded fault of every dimension that episodes draw.
+//! The random tester finds seeded faults in every dimension of episodes (property that an episode
+//! draws, such as the widths of words).
 //!
 //! The faults are wrong controllers: caches and banks of `vi` and `rsp` that change an input or an
 //! effect of a step. A mutation of a table that no protocol has selects the fault.
@@ -16,7 +17,7 @@ use proto::{
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{L1Plans, Step};
 
-/// The table that stands for the faults below.
+/// The table whose mutations select the faults below. No protocol has this table.
 const FAULTS: TableId = TableId(100);
 
 proto::symbols! {
@@ -82,7 +83,7 @@ impl L1 {
         L1 { cache: zoo::vi::L1::new(level, &()), flushes: false, counted: 0, has_waited: false }
     }
 
-    /// Answers a load with a line that has some of its bytes.
+    /// Answers a load if its line has some of the bytes that it loads, but not all of them.
     fn hits(&self, ask: RequestInput<'_>, cx: &mut Cx<'_, Faulty>) -> bool {
         if ask.req.op != Op::Load || ask.req.order != Order::Plain || cx.stage > 0 {
             return false;
@@ -205,7 +206,7 @@ impl Controller<Faulty> for L1 {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bank {
     bank: zoo::vi::Bank,
-    /// The flush under way, and those that joined it.
+    /// The flush under way (`flush`), and the flushes that joined it (`joined`).
     flush: Option<(NodeId, Slot)>,
     joined: Vec<(NodeId, Slot)>,
 }
@@ -215,7 +216,7 @@ impl Bank {
         Bank { bank: zoo::vi::Bank::new(level, &()), flush: None, joined: Vec::new() }
     }
 
-    /// Answers the flushes that joined the one that a step has completed.
+    /// Answers the flushes that joined another flush, if a step has completed that other flush.
     fn answer_joined(&mut self, sent: usize, cx: &mut Cx<'_, Faulty>) {
         let Some((node, slot)) = self.flush else { return };
         let is_answer = |(to, msg): &(NodeId, Msg)| *to == node && *msg == Msg::L1(ToL1::BankDone { slot });

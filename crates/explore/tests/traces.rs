@@ -146,8 +146,8 @@ fn every_kind_of_fault_reproduces_and_is_told_apart() {
     }
 }
 
-/// A thread may read an invalid address: this is a fault if a model restricts the reads, and
-/// an unsupported program otherwise.
+/// A thread may read an invalid address. If a model restricts the reads, this is a fault. Otherwise
+/// the program counts as unsupported.
 #[test]
 fn a_read_of_an_invalid_address_is_found_and_reproduces() {
     let subject = Subject::named("vi").expect("a protocol");

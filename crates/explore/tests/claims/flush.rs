@@ -46,7 +46,7 @@ fn tests() -> Vec<Test> {
         .collect()
 }
 
-/// The values in an outcome of those registers that threads read into.
+/// The values of registers in an outcome, without the values of memory.
 fn read(program: &Program, outcome: &Outcome) -> Outcome {
     let terms = program.state_terms();
     let values = terms.iter().zip(outcome).filter(|(term, _)| matches!(term, Term::Reg(..)));

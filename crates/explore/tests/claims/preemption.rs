@@ -1,6 +1,6 @@
 //! Preemption of work-groups: a work-group leaves its compute unit after a release, and continues
-//! on another one after an acquire. Claims hold for such programs, and a protocol without the
-//! release or without the acquire violates them.
+//! on another compute unit after an acquire. Claims hold for such programs, and a protocol without
+//! the release or without the acquire violates them.
 
 use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
@@ -266,7 +266,7 @@ scopeTree (device (sub_group (work_group P0) (work_group P1)))
 forall (1:r0=1)
 ";
 
-/// A program in which no work-group has an operation.
+/// A program in which only the host has operations, and the work-group has none.
 const HOST: &str = "OPENCL host-alone
 { }
 

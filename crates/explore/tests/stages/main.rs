@@ -115,8 +115,8 @@ fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     (key, steps.clone())
 }
 
-/// The command processor enters at the first compute unit, so the requests of that unit repeat the
-/// effects of the command processor's requests.
+/// The requests of the command processor enter the cache of the first compute unit, so the requests
+/// of that unit repeat the effects of the command processor's requests.
 #[test]
 fn a_boundary_without_a_step_of_its_plan_is_detected() {
     let mut wrong = Vec::new();

@@ -64,7 +64,7 @@ fn the_end_of_a_kernel_orders_accesses_that_race_in_one_kernel() {
     }
 }
 
-/// A program in which two threads write and a third one reads both words.
+/// A program in which two threads write one word each, and a third thread reads both words.
 const TWO_WRITERS: &str = "OPENCL two-writers
 { }
 
