@@ -19,13 +19,15 @@ type MakeStressed = fn(&Topology, Homes, Option<Mutation>) -> Result<Box<dyn str
 pub struct Subject {
     /// The description of the protocol.
     pub info: Info,
-    /// The tables of the protocol.
+    /// The tables of the protocol, which give the reaction of each controller to each event in each
+    /// state.
     pub tables: fn() -> Vec<TableView>,
-    /// The plans of the protocol.
+    /// The plans of the protocol, which give the steps of each kind of operation.
     pub plans: fn() -> Vec<PlansView>,
     /// The kinds of controller of the protocol.
     pub(crate) kinds: &'static [Kind],
-    /// Whether the protocol reads the clock.
+    /// Whether the controllers of the protocol read the clock, so that time passes in an
+    /// exploration.
     pub(crate) is_clocked: bool,
     /// The largest gap that an exploration keeps between two successive logical times of the
     /// protocol; see [`Protocol::REBASED`].

@@ -1,4 +1,4 @@
-//! Random episodes on large machines: correct protocols pass, and faulty ones fail.
+//! Episodes (random programs) on large machines: correct protocols pass, and faulty protocols fail.
 
 use explore::Subject;
 use explore::stress::{Failure, Options, StressReport, stress};

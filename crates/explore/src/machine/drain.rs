@@ -21,7 +21,7 @@ use crate::machine::kernels::array_of;
 /// The byte that the host writes to every byte of memory. No word of a program has this value.
 const HOST_BYTE: u8 = 0xb7;
 
-/// The plan keys of the requests at the end of kernels.
+/// The plan keys (properties that select a plan) of the requests at the end of kernels.
 pub(crate) fn end_keys() -> impl Iterator<Item = PlanKey> {
     Boundary::END.into_iter().map(|step| PlanKey::of(&step.request(KernelId(0), true)))
 }
@@ -41,7 +41,8 @@ fn access(op: Op, (line, array): (usize, ArrayId), mask: ByteMask, data: LineDat
     }
 }
 
-/// The stations and the lines of memory that remain after a program.
+/// The stations (controllers with their parked inputs) and the lines of memory that remain after a
+/// program.
 #[derive(Clone, Debug)]
 pub(crate) struct Remainder {
     pub(crate) stations: Vec<u32>,
@@ -51,7 +52,8 @@ pub(crate) struct Remainder {
     pub(crate) lines: Vec<u32>,
 }
 
-/// A machine whose stations and lines of memory are given as numbers.
+/// A machine whose stations (controllers with their parked inputs) and lines of memory are given as
+/// numbers.
 struct Numbers<'a> {
     controllers: &'a mut Controllers,
     stations: Vec<u32>,

@@ -21,8 +21,8 @@ use crate::subject::Subject;
 
 /// The maximum number of stages (kernels and steps of the host) of a program.
 const STAGES_MAX: usize = 16;
-/// The maximum number of compute units of a program with stages, because a mask of 16 bits has one
-/// bit for each of them.
+/// The maximum number of compute units of a program with stages (kernels and steps of the host),
+/// because a mask of 16 bits has one bit for each of them.
 const CUS_MAX: u16 = 16;
 
 /// A step of a program. A step ends on all nodes before the next step begins.
@@ -39,7 +39,7 @@ pub(crate) enum ProgramStep {
 /// A kernel of a program with several kernels, and the facts that its beginning and end depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StagedKernel {
-    /// The number of the stage whose threads run in the kernel.
+    /// The number of the stage (kernel or step of the host) whose threads run in the kernel.
     pub stage: u8,
     /// The lines that the kernel uses; each line is an array of its own.
     pub uses: Vec<ArrayUse>,
@@ -47,7 +47,7 @@ pub struct StagedKernel {
     pub host_has_written: bool,
     /// Whether the kernel's writes are released to the host before the host's next read.
     pub is_released: bool,
-    /// Whether another stage follows the kernel.
+    /// Whether another stage (kernel or step of the host) follows the kernel.
     pub is_followed: bool,
 }
 

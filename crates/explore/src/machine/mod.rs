@@ -1,8 +1,8 @@
 //! A program on the controllers of a protocol: parts and their moves.
 //!
-//! A part is the state of one node: its station, the threads whose requests enter there, its
-//! messages under way, and its operations at memory. The effect of a move or an input on a
-//! part is computed once.
+//! A part is the state of one node: its station (controller with its parked inputs), the threads
+//! whose requests enter there, its messages under way, and its operations at memory. The effect of
+//! a move or an input on a part is computed once.
 //!
 //! If a protocol sends the requests of an agent to several controllers, a thread belongs to
 //! the part that its ordinary loads enter. A request to another controller is a move of two
@@ -50,7 +50,8 @@ use placement::{Placement, Unsupported};
 use slots::Slots;
 use thread::{Code, ThreadState};
 
-/// The state of one node: its station, its threads, and its messages and operations under way.
+/// The state of one node: its station (controller with its parked inputs), its threads, and its
+/// messages and operations under way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
     pub(crate) node: u8,
@@ -123,17 +124,17 @@ pub(crate) struct Machine {
     pub(crate) preempted: bool,
     /// The rows of the protocol's tables that fired.
     pub(crate) rows: BTreeSet<RowId>,
-    /// The plan keys of the requests that were made.
+    /// The plan keys (properties that select a plan) of the requests that were made.
     pub(crate) keys: Vec<PlanKey>,
-    /// The values that were read from each location (`reads`), and the writes to each location
-    /// (`writes`).
+    /// The pairs of a location and a value that was read from it (`reads`), and the pairs of a
+    /// location and a write to it (`writes`).
     pub(crate) reads: BTreeSet<(LocId, Value)>,
     pub(crate) writes: BTreeSet<(LocId, Written)>,
     /// The description of a feature that the program needs and no explored machine has, if any.
     pub(crate) unsupported: Option<String>,
     /// Reasons why threads could not continue with the values that they read.
     pub(crate) bad_values: BTreeSet<Arc<str>>,
-    /// The record of the current move. `None` unless a replay records the move.
+    /// The record of the current move, if a replay records the move. Otherwise `None`.
     pub(crate) recorded: Option<Recorded>,
 }
 

@@ -21,7 +21,7 @@ pub enum Move {
         from: u8,
         /// The node that receives the message.
         to: u8,
-        /// The index of the message among those under way between the two nodes. It is 0 if
+        /// The index of the message among the messages under way between the two nodes. It is 0 if
         /// channels keep their order.
         nth: u8,
     },
@@ -32,7 +32,8 @@ pub enum Move {
         from: u8,
         /// The node that the request or answer enters.
         to: u8,
-        /// The index of the request or answer among those under way between the two nodes.
+        /// The index of the request or answer among the requests and answers under way between the
+        /// two nodes.
         nth: u8,
     },
     /// Memory performs the oldest operation on a line that is under way from a node. The reply

@@ -18,8 +18,8 @@ pub(crate) enum Halt {
     Impossible(Arc<str>),
 }
 
-/// A sink for the successors of a state. It keeps the effect of one move, and the list of all moves
-/// that the state offers.
+/// A receiver of the successors of a state. It keeps the effect of one move, and the list of all
+/// moves that the state offers.
 struct Offers {
     mv: Move,
     next: Option<Vec<u32>>,

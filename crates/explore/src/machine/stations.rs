@@ -16,14 +16,15 @@ use proto::{
 
 use crate::machine::intern::Interner;
 
-/// An input of a station. Requests, messages and memory replies are given by number.
+/// An input of a station (controller with its parked inputs). Requests, messages and memory replies
+/// are given by number.
 pub(crate) type StationInput = drive::StationInput<u32, u32, u32>;
 
-/// The maximum number of parked inputs of a station. More inputs are parked only if the protocol
-/// repeats an input for ever.
+/// The maximum number of parked inputs of a station (controller with its parked inputs). More
+/// inputs are parked only if the protocol repeats an input for ever.
 const PARKED_MAX: usize = 32;
 
-/// The result of a step of a station, in numbers.
+/// The result of a step of a station (controller with its parked inputs), in numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Response {
     pub(crate) station: u32,
@@ -32,7 +33,8 @@ pub(crate) struct Response {
     pub(crate) memory: Vec<(u8, u32)>,
     /// The timers that the step starts, one bit for each class of timers.
     pub(crate) timers: u8,
-    /// Whether the input is a load that a driver may answer as a hit, without this step.
+    /// Whether the input is a load that a driver (such as the simulator) may answer as a hit,
+    /// without this step.
     pub(crate) is_hit: bool,
     /// The answers to requests: the slot and the number of the data, if any.
     pub(crate) replies: Vec<(u32, Option<u32>)>,
@@ -48,8 +50,8 @@ pub(crate) struct Victim {
     pub(crate) is_needed: bool,
 }
 
-/// The properties of a station that a driver uses: the ways that it may evict, and whether it is at
-/// rest.
+/// The properties of a station (controller with its parked inputs) that a driver (such as the
+/// explorer) uses: the ways that it may evict, and whether it is at rest.
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) victims: Vec<Victim>,
@@ -76,7 +78,8 @@ impl Values {
     }
 }
 
-/// The stations and the messages of one protocol on a machine.
+/// The stations (controllers with their parked inputs) and the messages of one protocol on a
+/// machine.
 pub(crate) trait Stations {
     /// The machine on which the stations are.
     fn topology(&self) -> &Topology;
@@ -96,18 +99,20 @@ pub(crate) trait Stations {
         kernel: KernelId,
         host_has_written: bool,
     ) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// The number of the initial state of a node's station.
+    /// The number of the initial state of a node's station (controller with its parked inputs).
     fn fresh(&mut self, at: At) -> u32;
-    /// The number of different station states met so far.
+    /// The number of different states of stations (controllers with their parked inputs) met so
+    /// far.
     fn count(&self) -> usize;
-    /// The properties of a station that a driver uses: the ways that it may evict, and whether it
-    /// is at rest.
+    /// The properties of a station (controller with its parked inputs) that a driver (such as the
+    /// explorer) uses: the ways that it may evict, and whether it is at rest.
     fn look(&self, station: u32) -> Look;
-    /// The lines that a station holds.
+    /// The lines that the controller of a station holds.
     fn views(&self, station: u32) -> Vec<LineView>;
-    /// The result of a station's step on an input.
+    /// The result of the step of a station (controller with its parked inputs) on an input.
     fn step(&mut self, station: u32, told: StationInput, values: &mut Values) -> Result<Response, String>;
-    /// Whether the seeded fault has changed any step of a station so far.
+    /// Whether the seeded fault has changed the effect of any step of a station (controller) so
+    /// far.
     fn is_altered(&self) -> bool;
     /// The name of a message, and the line that the message concerns.
     fn message(&self, msg: u32) -> (&'static str, Option<LineAddr>);
@@ -122,7 +127,7 @@ pub(crate) trait Stations {
     fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
     /// The station without the parked inputs that come from the node `from`, as a number.
     fn without(&mut self, station: u32, from: At) -> u32;
-    /// Ages the tag of a station's operation on memory by `elapsed` ticks.
+    /// Ages the tag (the sender's context) of a station's operation on memory by `elapsed` ticks.
     fn age_tag(&self, station: u32, tag: &mut MemoryTag, elapsed: i32);
     /// The approximate size in bytes.
     fn bytes(&self) -> usize;
@@ -140,7 +145,8 @@ struct Typed<P: Protocol> {
     is_altered: bool,
 }
 
-/// The stations of a machine with these homes of lines, for programs with these kernels.
+/// The stations (controllers with their parked inputs) of a machine with these homes of lines, for
+/// programs with these kernels.
 pub(crate) fn of<P: Protocol>(
     topology: &Topology,
     homes: Homes,

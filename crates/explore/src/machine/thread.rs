@@ -266,7 +266,8 @@ impl Code {
         Err(ThreadError::BadValue(format!("P{thread} runs forever without an access to memory")))
     }
 
-    /// Sets all dead registers of a thread (those that no later instruction reads) to zero.
+    /// Sets to zero all dead registers of a thread: the registers that neither a later instruction
+    /// nor the condition of the test reads.
     fn forget(&self, thread: usize, state: &mut ThreadState) {
         let live = self.live[thread][usize::from(state.pc).min(self.live[thread].len() - 1)];
         if state.registers.len() <= 64 {

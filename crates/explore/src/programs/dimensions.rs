@@ -192,7 +192,7 @@ impl Values {
         (first, first + 1)
     }
 
-    /// The agents of the threads.
+    /// The agents (compute units or the host) of the threads.
     fn agents(&self) -> Vec<Agent> {
         let Crew { sender, receiver, neighbours } = self.crew;
         neighbours.iter().copied().chain([sender, receiver]).collect()
@@ -515,8 +515,8 @@ forall (1:r0=1 /\\ x=1)
     (text, Placement::new(vec![Agent::Cu(3), Agent::Cu(0)], vec![0, 1]))
 }
 
-/// The programs in which only the boundary of a kernel orders the accesses to the data: a thread of
-/// the first kernel writes, and then a thread of the second kernel or the host reads. No thread
+/// The programs in which only the end of a kernel orders the accesses to the data: a thread of the
+/// first kernel writes, and then a thread of the second kernel or the host reads. No thread
 /// releases, so the end of the first kernel must wait for the write. Each program runs on every
 /// machine.
 fn between_kernels() -> impl Iterator<Item = (String, String, Placement)> {

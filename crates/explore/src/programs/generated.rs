@@ -23,7 +23,7 @@ use crate::subject::Subject;
 
 /// A family of generated programs: all programs of one shape under one transformation.
 struct Family {
-    /// The letter that begins the names of the family's programs.
+    /// The letter that begins the names of the programs of the family.
     letter: char,
     bound: Bound,
     /// Of the programs that are not synchronized, one in this number is taken.
@@ -101,7 +101,7 @@ pub(crate) fn placed(wide: ScopeChange, bound: Bound) -> Bound {
     }
 }
 
-/// The families of programs with up to this many operations.
+/// The families (sets of programs of one shape) with up to this many operations in a program.
 fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     let pair = |operations: usize, each: usize, orderings: &[Ordering]| Bound {
         operations_of_thread_max: each,
@@ -177,8 +177,8 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
 }
 
 /// Whether the program is a twin: the family also has a program that differs only in scopes, or in
-/// work-items that share a work-group. A twin need not be explored if the protocol's plans do not
-/// depend on scopes within the device.
+/// work-items that share a work-group. A twin need not be explored if the protocol's plans (the
+/// steps of operations) do not depend on scopes within the device.
 pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: ScopeChange) -> bool {
     // If device scope is changed to system scope, a program with work-group scope is no twin,
     // because work-group scope then stands for all narrower scopes.
@@ -320,8 +320,8 @@ fn fenced(ops: &[Op]) -> Vec<Op> {
     ops.iter().flat_map(fenced).collect()
 }
 
-/// Whether the protocol's plans depend on scopes within the device. If not, programs that
-/// differ only in these scopes are equivalent.
+/// Whether the protocol's plans (the steps of operations) depend on scopes within the device. If
+/// not, programs that differ only in these scopes are equivalent.
 #[must_use]
 pub fn scopes_matter(subject: &Subject) -> bool {
     let of_view = |view: &PlansView| {
@@ -379,7 +379,7 @@ struct Choice {
     scopes_matter: bool,
 }
 
-/// The families of programs, each as a sequence of batches.
+/// The families (sets of programs of one shape), each as a sequence of batches of programs.
 pub(crate) fn in_batches(
     claims: &[Claim],
     scopes_matter: bool,

@@ -274,7 +274,7 @@ fn text(
     text + &format!("\nscopeTree (device{}{})\n\n{asked}\n", group(0), group(1))
 }
 
-/// The number of the first group of message programs. The groups of enumerated families have
+/// The number of the first group of message programs. The groups of enumerated programs have
 /// smaller numbers.
 const FIRST_GROUP: usize = 1 << 16;
 

@@ -51,7 +51,8 @@ pub(crate) struct Chosen {
     pub(crate) sampled: usize,
 }
 
-/// The families of programs in order. Each family is a sequence of batches.
+/// The families (sets of programs that are made in the same way), in order. Each family is a
+/// sequence of batches.
 type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 
 /// The tests of a verification, and the families of programs from which further tests are generated
@@ -59,8 +60,8 @@ type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 #[derive(Default)]
 pub struct Programs {
     tests: Vec<Arc<Test>>,
-    /// The families that still have programs, in reverse order: the next family is the last
-    /// element.
+    /// The families (sets of programs made in the same way) that still have programs, in reverse
+    /// order: the next family is the last element.
     families: Families,
     families_in_all: usize,
     drawn: usize,

@@ -51,9 +51,10 @@ pub struct Exploration {
     pub depth: u32,
     /// The rows of the protocol's tables that fired.
     pub rows: BTreeSet<RowId>,
-    /// The plan keys of all requests that threads, kernels and the host made during the search.
+    /// The plan keys (operation, order, scope and hints) of all requests that threads, kernels and
+    /// the host made during the search.
     pub keys: Vec<PlanKey>,
-    /// Whether a seeded fault has changed a step of a station.
+    /// Whether a seeded fault has changed the effect of a step of a controller.
     pub altered: bool,
     /// Whether a work-group was preempted in some run.
     pub preempted: bool,
@@ -67,7 +68,8 @@ pub struct Exploration {
     pub throttled: bool,
     /// The bytes used for states, and the bytes used for everything else.
     pub bytes: (u64, u64),
-    /// The numbers of parts (node states), of station states, and of controller steps.
+    /// The numbers of different parts (node states), of different states of stations (controllers
+    /// with their parked inputs), and of known steps of controllers.
     pub parts: (usize, usize, usize),
 }
 

@@ -426,7 +426,7 @@ fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -
 }
 
 /// The description of a line in a cache: its values, with `*` for dirty words and `-` for invalid
-/// ones.
+/// words.
 fn held(machine: &Machine, view: &LineView) -> String {
     let values = words(machine, view.line).map(|(loc, word)| {
         let mask = word.mask();

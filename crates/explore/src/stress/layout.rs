@@ -1,12 +1,15 @@
-//! The words of an episode: their kinds, their widths, and their places in memory.
+//! The words of an episode (a random program): their kinds, their widths, and their places in
+//! memory.
 
 use super::draws::Draws;
 use proto::Width;
 
-/// The number of wavefronts of an episode; the last one is the host's thread.
+/// The number of wavefronts of an episode (a random program). The last of them is the thread of the
+/// host.
 pub(super) const WAVES: usize = 16;
 pub(super) const HOST: usize = WAVES - 1;
-/// The maximum number of work-groups of an episode, and of compute units of a machine.
+/// The maximum number of work-groups of an episode (a random program). It is also the maximum
+/// number of compute units of a machine.
 pub(super) const GROUPS_MAX: usize = 8;
 /// The number of data words. Sections load, store and update these words.
 pub(super) const DATA: usize = 24;

@@ -31,11 +31,11 @@ const RANDOM_EVICTIONS: u64 = 2;
 /// events.
 const PREEMPTIONS: u64 = 4;
 
-/// One in this number of runs is watched: each step is followed by a check of its station. The
-/// checks take longer than the steps.
+/// One in this number of runs is watched: each step is followed by a check of the state of its
+/// controller. The checks take longer than the steps.
 const WATCHED: u64 = 64;
 
-/// The counts of one run of an episode.
+/// The counts of one run of an episode (a random program).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RunCounts {
     pub(super) operations: u64,

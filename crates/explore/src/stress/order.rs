@@ -1,4 +1,5 @@
-//! The order of an episode's sections, and the steps of its wavefronts.
+//! The order of the sections of an episode (a random program), and the steps of its wavefronts. A
+//! section is a list of accesses of one wavefront.
 
 use super::episode::{Access, AccessKind, Episode, FIRST_KERNEL, SECTIONS_MAX, Section, group_of, is_kernel};
 use super::layout::{DATA, FIRST_COUNTER, FLAGS, HOST, WAVES, WORDS, initial};
@@ -13,7 +14,8 @@ use smallvec::SmallVec;
 pub(super) struct Stage {
     /// The number of the stage.
     pub(super) number: u8,
-    /// For each wavefront, the number of its steps up to the end of this stage.
+    /// For each wavefront, the number of its steps up to the end of this stage (kernel or step of
+    /// the host).
     pub(super) ends: [u16; WAVES],
     /// Whether the host accesses memory in this stage.
     has_host: bool,
@@ -71,26 +73,30 @@ const FIRST: [u32; WORDS] = {
     first
 };
 
-/// The sections that are ordered before the current point of one wavefront. Entry `w` stands for
-/// all sections of wavefront `w` whose index in the episode is smaller than the entry.
+/// The sections (lists of accesses of one wavefront) that are ordered before the current point of
+/// one wavefront. Entry `w` stands for all sections of wavefront `w` whose index in the episode is
+/// smaller than the entry.
 type Known = [u16; WAVES];
 
-/// Builds the programs of episodes. The buffers are reused from one episode to the next.
+/// Builds the programs of episodes (random programs), which give the steps of each wavefront. The
+/// buffers are reused from one episode to the next.
 #[derive(Debug, Default)]
 pub(super) struct Planner {
     edges: Vec<Edge>,
-    /// For each section: the index in `edges` after the last edge that ends at this section.
+    /// For each section (list of accesses of one wavefront): the index in `edges` after the last
+    /// edge that orders an earlier section before this section.
     ends: Vec<usize>,
-    /// For each section: the flags that it sets, one bit for each.
+    /// For each section (list of accesses of one wavefront): the flags that it sets, one bit for
+    /// each.
     behind: Vec<u8>,
-    /// For each section: the sections of other wavefronts that the wavefront of this section is
-    /// ordered after when this section ends.
+    /// For each section (list of accesses of one wavefront): the sections that are ordered before
+    /// its end.
     at_end: Vec<Known>,
     program: Program,
 }
 
 impl Planner {
-    /// Computes the program of an episode under these rules.
+    /// Computes the steps of each wavefront of an episode (a random program) under these rules.
     pub(super) fn plan(&mut self, episode: &Episode, rules: Rules) -> &Program {
         self.order(episode, rules);
         let program = &mut self.program;

@@ -103,7 +103,7 @@ impl Step {
         usize::from(self.word) - DATA
     }
 
-    /// The data words of the step, each with the index of its lane.
+    /// The data words of the step, each with its index among these words (its lane).
     #[inline]
     pub(super) fn lanes(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let mut left = self.words;

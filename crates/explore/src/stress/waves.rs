@@ -1,4 +1,4 @@
-//! The wavefronts of an episode: their issue, and the check of their answers.
+//! The wavefronts of an episode (a random program): their issue, and the check of their answers.
 
 use super::fault::{EpisodeFault, fault};
 use super::kernels::value_text;
@@ -113,7 +113,7 @@ impl Machine {
         }
     }
 
-    /// The place of a word in this episode.
+    /// The place of a word in the layout of this program.
     #[inline]
     fn place(&self, word: usize, program: &Program) -> Place {
         let layout = &self.layouts[usize::from(program.layout)];

@@ -53,7 +53,7 @@ fn read(program: &Program, outcome: &Outcome) -> Outcome {
     values.map(|(_, &value)| value).collect()
 }
 
-/// A visitor that explores a protocol without one step of its plans.
+/// A visitor that explores a protocol without one step of its plans (the steps of operations).
 struct Without<'a> {
     step: &'a str,
     tests: &'a [Test],

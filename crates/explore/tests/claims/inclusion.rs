@@ -81,7 +81,7 @@ fn corpus_of(model: Model) -> Vec<Asks> {
     shipped.chain(made).collect()
 }
 
-/// Whether the plans of the protocol depend on scopes within a device.
+/// Whether the plans of the protocol (the steps of operations) depend on scopes within a device.
 fn looks_at_scopes<P: Protocol>() -> bool {
     P::plans().iter().any(|view| {
         let of = |key: PlanKey| view.plans.iter().find(|(k, _)| *k == key).map(|(_, steps)| steps);

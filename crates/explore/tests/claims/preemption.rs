@@ -92,8 +92,8 @@ fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> E
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
 
-/// The plan key of the requests at a kernel's beginning or end, and the names of the steps of their
-/// plan.
+/// The plan key (operation, order, scope and hints) of the requests at a kernel's beginning or end,
+/// and the names of the steps of their plan.
 fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     let key = PlanKey::of(&boundary.request(KernelId(0), false));
     let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");
