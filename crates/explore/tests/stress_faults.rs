@@ -66,13 +66,13 @@ fn has<P: Protocol>(cx: &Cx<'_, P>, fault: Fault) -> bool {
     cx.world.mutation == Some(fault.mutation())
 }
 
-/// A cache of `vi` with a fault.
+/// A cache of `vi` into which a fault can be seeded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct L1 {
     cache: zoo::vi::L1,
     /// Whether a flush is under way.
     flushes: bool,
-    /// The number of acks that are counted already.
+    /// The number of acks that were counted before they arrived.
     counted: u32,
     /// Whether a load has waited for a free way.
     has_waited: bool,
@@ -112,7 +112,8 @@ impl L1 {
         self.cache.step(Input::Request(RequestInput { slot, req: &req, data }), cx)
     }
 
-    /// Counts the acks of the writes that a step has sent, from index `sent` on.
+    /// Counts the acks of the writes that a step has sent (the messages from index `sent` on),
+    /// before these acks arrive.
     fn count_early(&mut self, sent: usize, cx: &mut Cx<'_, Faulty>) {
         let parity = |(_, msg): &(NodeId, Msg)| match msg {
             Msg::Bank(ToBank::Write { parity, .. }) => Some(*parity),
@@ -127,7 +128,7 @@ impl L1 {
     }
 }
 
-/// Changes a request as the fault says.
+/// Changes a request in the way of the seeded fault.
 fn change(req: &mut Request, cx: &Cx<'_, Faulty>) {
     let relaxes = req.releases() && req.issuer.wavefront == 2 && has(cx, Fault::ThirdWavefront)
         || req.acquires() && cx.me.index == 2 && has(cx, Fault::ThirdUnit);
@@ -202,7 +203,7 @@ impl Controller<Faulty> for L1 {
     }
 }
 
-/// A bank of `vi` with a fault.
+/// A bank of `vi` into which a fault can be seeded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bank {
     bank: zoo::vi::Bank,
@@ -276,13 +277,13 @@ impl Controller<Faulty> for Bank {
     }
 }
 
-/// The protocol `vi` with faulty controllers.
+/// The protocol `vi` with controllers into which a fault can be seeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Faulty;
 
 protocol_nodes! { Faulty: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
 
-/// The description of a protocol with faults.
+/// The description of a protocol into which faults can be seeded.
 const INFO: Info = Info {
     name: "faulty",
     summary: "a protocol with faulty controllers",
@@ -317,12 +318,13 @@ impl Protocol for Faulty {
     toys::no_tables! {}
 }
 
-/// The protocol `rsp` with faulty locks.
+/// The protocol `rsp` with locks into which a fault can be seeded.
 pub mod locked {
     use super::*;
     use zoo::rsp::{RspPlans, ToL1};
 
-    /// A cache of `rsp` that tells locks apart by their slots only.
+    /// A cache of `rsp`. With the seeded fault `LocksBySlot`, it tells locks apart by their slots
+    /// only.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub struct L1(zoo::rsp::L1<RspPlans>);
 
@@ -357,7 +359,7 @@ pub mod locked {
         }
     }
 
-    /// The protocol.
+    /// The variant of `rsp` with these caches.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Locked;
 

@@ -62,12 +62,13 @@ type Sent = (u8, u32);
 /// listener.
 #[derive(Default)]
 struct Group {
-    /// The views of this group, for each of the two listeners.
+    /// The views (states with one listener) of this group, for each of the two listeners.
     views: [Vec<State>; 2],
-    /// For each of the two listeners, the messages that it may send, each with the shared part
-    /// after the message.
+    /// For each of the two listeners, the messages that it may send, each with the shared part (the
+    /// state without the listener) after the message.
     sent: [FxHashMap<Sent, State>; 2],
-    /// The shared part after each move of a node that belongs to no listener.
+    /// The shared part (the state without a listener) after each move of a node that belongs to no
+    /// listener.
     after: FxHashMap<Move, State>,
 }
 
@@ -212,8 +213,8 @@ impl Listening {
         }
     }
 
-    /// Explores the program with this number of listeners. Adds the views of the first listener to
-    /// `views`.
+    /// Explores the program with this number of listeners. Adds the views of the first listener
+    /// (the states without the other listeners) to `views`.
     pub(super) fn explore(
         &mut self,
         listeners: usize,
@@ -394,7 +395,8 @@ impl Listening {
         Ok(())
     }
 
-    /// Adds the view that results when `view` receives a message of the other listener.
+    /// Adds the view (a state with one listener) that results when the machine in the view `view`
+    /// receives a message of the other listener.
     fn receive(
         &mut self,
         closing: &mut Closing,
@@ -415,16 +417,18 @@ impl Listening {
 /// The intermediate data of a closure that is being computed.
 #[derive(Default)]
 struct Closing {
-    /// The views found so far of each of the two listeners.
+    /// The views (states with one listener) found so far, for each of the two listeners.
     seen: [FxHashSet<State>; 2],
-    /// The views that are not processed yet, each with the index of its listener.
+    /// The views (states with one listener) that are not processed yet, each with the index of its
+    /// listener.
     open: Vec<(usize, State)>,
-    /// The groups of views, by their shared parts.
+    /// The groups of views (states with one listener). The key is the shared part of the group: the
+    /// state without the listener.
     groups: FxHashMap<State, Group>,
 }
 
 impl Closing {
-    /// Adds a view of the listener `own`, if it is new.
+    /// Adds a view (a state with only the listener `own`), if it is new.
     fn add(&mut self, own: usize, view: State) {
         if self.seen[own].insert(view.clone()) {
             self.open.push((own, view));

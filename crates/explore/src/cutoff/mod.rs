@@ -55,15 +55,16 @@ use program::{LAYOUTS, LISTENERS, LISTENERS_MAX, Layout, Listener};
 /// each listener.
 pub const UNITS_MAX: usize = LISTENERS_MAX + 1;
 
-/// The counts of one exploration, with a fixed number of listeners.
+/// The counts of one exploration with a fixed number of listeners (compute units that receive data
+/// from the sender).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growth {
     /// The number of listeners.
     pub listeners: usize,
     /// The number of explored states of the machine.
     pub states: usize,
-    /// The number of views of the first listener, or `None` if the exploration reached its limit of
-    /// states.
+    /// The number of views of the first listener (states without the other listeners), or `None` if
+    /// the exploration reached its limit of states.
     pub views: Option<usize>,
 }
 
@@ -73,7 +74,7 @@ pub struct Growth {
 pub enum Closure {
     /// The set of views is closed, and no view in it shows a fault.
     Closed {
-        /// The number of views of one listener.
+        /// The number of views of one listener (states without the other listeners).
         views: usize,
         /// The number of different shared parts (views without their listener).
         shared: usize,
@@ -105,9 +106,11 @@ pub struct Cutoff {
     pub layout: &'static str,
     /// The bounds of the machine.
     pub bounds: Bounds,
-    /// The numbers of views with one, two and three listeners.
+    /// The numbers of views (states in which the other listeners are left out) with one, two and
+    /// three listeners.
     pub growth: Vec<Growth>,
-    /// The result for the set that contains the views with any number of listeners.
+    /// The result for the closure: the set of views (states with one listener) that covers any
+    /// number of listeners.
     pub closure: Closure,
 }
 
@@ -155,7 +158,7 @@ impl fmt::Display for Closure {
 pub struct Options<'a> {
     /// The largest number of states of one exploration.
     pub states_max: usize,
-    /// The largest number of views of one closure.
+    /// The largest number of views (states with one listener) in the computation of one closure.
     pub views_max: usize,
     /// The number of programs whose growth and closure are computed at the same time.
     pub jobs: usize,
@@ -194,7 +197,8 @@ fn scopes(subject: &Subject) -> &'static [&'static str] {
     if are_hints { &["device", "work_group"] } else { &["device"] }
 }
 
-/// Computes growth and closure of each program of a protocol, in each layout and on each machine.
+/// Computes growth and closure (see [`Growth`] and [`Closure`]) of each program of a protocol, in
+/// each layout and on each machine.
 ///
 /// # Errors
 /// If a machine cannot run a program.

@@ -51,7 +51,8 @@ pub struct StagedKernel {
     pub is_followed: bool,
 }
 
-/// The steps of a program, and the arrays of its kernels.
+/// The steps of a program (runs of threads, and beginnings and ends of kernels), and the arrays of
+/// its kernels.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps {
     /// The steps of the program, in order.

@@ -116,7 +116,7 @@ impl Machine {
         firsts.map(|&(_, state)| self.thread(state).seat.preempted).sum()
     }
 
-    /// Whether the thread is the first one of a work-group that may be preempted.
+    /// Whether the thread is the first thread of a work-group that may be preempted.
     fn is_first(&self, thread: u8) -> bool {
         self.groups
             .get(usize::from(thread))

@@ -8,7 +8,8 @@ use crate::machine::controllers::Controllers;
 use crate::machine::placement::Placement;
 use crate::machine::thread::PENDING_MAX;
 
-/// The tables that convert the requests of a program's threads into slots, and slots into requests.
+/// The tables that convert the requests of a program's threads into slots (numbers of requests at a
+/// node), and slots into requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     /// For each thread, the node that its ordinary (not atomic) loads enter at the start of the

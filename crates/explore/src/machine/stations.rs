@@ -62,7 +62,8 @@ pub(crate) struct Look {
     pub(crate) fault: Option<Arc<str>>,
 }
 
-/// The numbered inputs and outputs of stations, except for messages.
+/// The numbered inputs and outputs of stations (controllers with their parked inputs), except for
+/// messages.
 #[derive(Default)]
 pub(crate) struct Values {
     pub(crate) requests: Interner<Request>,

@@ -136,7 +136,8 @@ const INITIAL: u8 = 1;
 const DATA: [(&str, u8); 2] = [("x", 3), ("y", 4)];
 /// The word of data in a line of its own, with the value that the sender writes.
 const FAR: (&str, u8) = ("u", 5);
-/// The words of the neighbours, each with the value that its neighbour writes.
+/// The words of the neighbours (threads beside the sender and the receiver), each with the value
+/// that its neighbour writes.
 const OWN: [(&str, u8); 2] = [("v", 6), ("w", 7)];
 /// The word in the shared line that the receiver writes and reads together with the data.
 const BESIDE: (&str, u8) = ("o", 8);
@@ -181,7 +182,8 @@ impl Values {
         }
     }
 
-    /// The words of the neighbours, each with the value that its neighbour writes.
+    /// The words of the neighbours (threads beside the sender and the receiver), each with the
+    /// value that its neighbour writes.
     fn own(&self) -> &'static [(&'static str, u8)] {
         &OWN[..self.crew.neighbours.len()]
     }
@@ -546,7 +548,8 @@ fn between_kernels() -> impl Iterator<Item = (String, String, Placement)> {
     })
 }
 
-/// The dimension programs for these claims.
+/// The dimension programs (message programs that differ in word widths, requests and machine
+/// shapes) for these claims.
 #[must_use]
 pub fn dimensions(claims: &[Claim]) -> Vec<Test> {
     let has_remote = claims.iter().any(|claim| claim.sharing() == Sharing::Remote);

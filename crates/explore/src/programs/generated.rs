@@ -370,7 +370,7 @@ pub fn generated(
     programs.make_all(jobs, stop).0
 }
 
-/// The criteria for the choice of programs.
+/// The criteria for the choice of the generated programs that are explored.
 struct Choice {
     readings: Vec<Reading>,
     /// Whether the model of at least one claim is written in the language cat. Such a model depends

@@ -26,7 +26,7 @@ use test::{Spread, Test};
 /// A function that returns true when the verification must stop.
 pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// A set of generated programs, before the choice of those that are explored.
+/// A set of generated programs, before the choice of the programs that are explored.
 pub(crate) struct Batch {
     /// The number of enumerated programs in the batch. 0 if the programs of the batch are not
     /// enumerated.
@@ -87,13 +87,15 @@ impl Programs {
         Programs { tests: tests.into_iter().map(Arc::new).collect(), ..Programs::default() }
     }
 
-    /// Adds the message programs for these claims.
+    /// Adds the message programs (one thread releases a word, another acquires it) for these
+    /// claims.
     #[must_use]
     pub fn and_messages(self, claims: &[Claim]) -> Programs {
         self.and(vec![generated::messages_in_batches(claims)])
     }
 
-    /// Adds the dimension programs for these claims.
+    /// Adds the dimension programs (which differ in word widths, requests and machine shapes) for
+    /// these claims.
     #[must_use]
     pub fn and_dimensions(self, claims: &[Claim]) -> Programs {
         let claims = claims.to_vec();
@@ -176,8 +178,8 @@ impl Programs {
         }
     }
 
-    /// Generates the tests of all programs. Returns the tests, and the number of those that count
-    /// for the random sample.
+    /// Generates the tests of all programs. Returns the tests, and the number of these tests that
+    /// count for the random sample.
     pub(crate) fn make_all(mut self, jobs: usize, stop: Stop<'_>) -> (Vec<Test>, usize) {
         let feed = Feed::new(&mut self, stop);
         pull(jobs, || feed.next(), || |_, _| ());

@@ -120,8 +120,8 @@ impl Test {
         Ok(Test { name: name.to_owned(), source, placements, machines, shape: None, group: 0 })
     }
 
-    /// The test of a generated program. The program itself is built when it is needed, because the
-    /// generated programs can be very many.
+    /// The test of a generated program. The program itself is built when it is needed, because
+    /// there can be very many generated programs.
     #[must_use]
     pub(crate) fn from_generated(
         name: String,

@@ -15,7 +15,7 @@ const SHARD_STATES_MAX: usize = u32::MAX as usize >> SHARD_BITS;
 pub(crate) struct StateId(pub(crate) u32);
 
 impl StateId {
-    /// The parent of the first state, which has no real parent.
+    /// The number that stands for the parent of the first state, which has no parent.
     pub(crate) const NONE: StateId = StateId(u32::MAX);
 
     pub(crate) const fn new(shard: usize, place: usize) -> StateId {
@@ -231,7 +231,7 @@ impl Store {
         self.shards[shard].find(self.stride(), hash, state).map(|place| StateId::new(shard, place))
     }
 
-    /// The path of states from the first one to the state `id`.
+    /// The path of states from the first state to the state `id`.
     pub(crate) fn path(&self, id: StateId) -> Vec<StateId> {
         let mut path = vec![id];
         let mut at = id;

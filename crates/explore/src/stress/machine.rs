@@ -78,7 +78,7 @@ pub(super) struct Machine {
     pub(super) seats: Seats,
     /// Whether a work-group may be preempted now.
     pub(super) is_preemptive: bool,
-    /// The number of the current kernel, or of the next one.
+    /// The number of the current kernel, or of the next kernel if none runs.
     pub(super) kernel: KernelId,
     /// For each flag, the value that the last completed step has set.
     pub(super) set: [u32; FLAG_WORDS],
@@ -92,7 +92,7 @@ pub(super) struct Machine {
     victims: Vec<(Way, Rank)>,
     pub(super) ran: RunCounts,
     pub(super) draws: Draws,
-    /// Whether stations are checked after each step of this run.
+    /// Whether the state of a controller is checked after each of its steps in this run.
     is_watched: bool,
     /// Whether the last run has ended because no event was possible any more. In that case, the
     /// reset for the next run has no messages, operations or requests to remove.

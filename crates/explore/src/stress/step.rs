@@ -67,7 +67,7 @@ pub(super) enum Update {
 }
 
 impl Step {
-    /// A step without data words.
+    /// A step that accesses a flag or a counter, or a fence. It has no data words.
     pub(super) fn of_flag(kind: Kind, word: usize, value: u32, order: Order, level: Level) -> Step {
         let (old, new) = ([0; LANES_MAX], [0; LANES_MAX]);
         Step { kind, word: word as u8, level, order, remote: false, words: 0, old, new, value }

@@ -37,7 +37,7 @@ pub(super) fn edge(from: usize, at: (Option<usize>, Option<usize>), style: u64, 
     }
 }
 
-/// The number of the word of a wavefront's flag.
+/// The number of the word that holds the flag `flag` of a wavefront.
 pub(super) fn flag_of(wave: usize, flag: usize) -> usize {
     DATA + wave * FLAGS + flag
 }

@@ -15,7 +15,7 @@ pub(crate) enum Event {
     /// Memory performs the oldest operation of a node.
     Memory(u8),
     Timer(u8, TimerClass),
-    /// A deadline of a node passes.
+    /// A deadline of a node passes: the node gets the ticks up to this time.
     Deadline(u8),
     /// A node must evict a way of a set.
     Need(u8, SetIndex),

@@ -66,7 +66,7 @@ pub(crate) fn expected(name: &str) -> Expected {
     all().into_iter().find(|e| e.program.name == name).unwrap_or_else(|| panic!("no program {name}"))
 }
 
-/// All programs.
+/// All programs of this file and of the file `mishaps`.
 pub(crate) fn all() -> Vec<Expected> {
     let mut all = passing();
     all.extend(alone());

@@ -187,8 +187,8 @@ fn locks() -> Vec<Expected> {
     ]
 }
 
-/// The maximum number of states. Larger programs, such as a lock under a policy that drains all the
-/// time, are not explored here.
+/// The maximum number of states. Larger programs, such as a lock under a write policy that drains
+/// all the time, are not explored here.
 const STATES_MAX: usize = 400_000;
 
 /// Generates one test for each program, so that the tests run in parallel. Each test explores the
