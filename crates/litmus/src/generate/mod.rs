@@ -1,5 +1,5 @@
-//! Generates scoped programs: to test the checker, to explore protocols, and to refute
-//! claims.
+//! Generates programs with scoped operations. Callers use them to test the checker of litmus tests,
+//! to explore protocols, and to refute claims.
 //!
 //! * [`programs`] enumerates *every* program within a [`Bound`], smallest first.
 //! * [`cycles`] enumerates every program within a bound that has the shape of a
@@ -11,11 +11,11 @@
 //! values, lines, compute units or scope instances, unless [`Bound::symmetry`] is
 //! turned off.
 //!
-//! A straight-line program that shares data always races: some interleaving runs both
-//! threads up to their accesses. So the programs have awaits, and guards (`if r == v`)
-//! over the rest of a thread. [`verdict_if_synchronized`] keeps the programs that are
-//! race-free and have data conflicts that synchronization orders. Only such programs
-//! test synchronization.
+//! A straight-line program that shares data always races: some interleaving runs both threads up to
+//! their accesses. So the generated programs have awaits (waits for a value), and guards (`if r ==
+//! v`) that cover the rest of a thread. [`verdict_if_synchronized`] selects the programs that are
+//! race-free and have data conflicts that synchronization orders. Only such programs test
+//! synchronization.
 
 mod cycle;
 mod exhaust;

@@ -327,7 +327,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
     }
 
     /// Fixes the order in which the search makes its decisions. Also removes a write from the
-    /// candidates of a read if a guard that depends on this read alone excludes the write.
+    /// candidates of a read if the write's value violates a guard (a condition of the path) that
+    /// depends on this read alone.
     fn prepare(&mut self) {
         let events = &self.skeleton.events;
         let is_rmw = |write: usize| events[write].rmw;
@@ -389,8 +390,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
         Ok(self.nodes)
     }
 
-    /// Applies the orders that are certain before the first decision. Returns false on a
-    /// contradiction.
+    /// Applies the coherence orders that are certain before the search makes its first decision.
+    /// Returns false if these orders contradict a check or each other.
     fn start(&mut self) -> bool {
         for write in 0..self.co.len() {
             let behind = self.co[write];
