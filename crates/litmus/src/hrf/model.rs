@@ -197,8 +197,8 @@ impl fmt::Display for Reading {
 /// The options of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The reading of the model: the model, and decisions for the questions that the paper leaves
-    /// open.
+    /// The reading (interpretation) of the model: the model, and a decision for each question that
+    /// the paper leaves open.
     pub reading: Reading,
     /// The maximum number of times that a thread takes the same backward jump. A loop iteration
     /// that only reads and changes nothing does not count: after such an iteration, the thread

@@ -112,7 +112,8 @@ impl Verdict {
         self.heading() + &races.collect::<String>()
     }
 
-    /// Describes the verdict in words. Only the first race has details.
+    /// Describes the verdict in words. Describes the first race in detail, and every other race in
+    /// one line.
     #[must_use]
     pub fn describe_briefly(&self, program: &Program) -> String {
         let mut text = self.heading();
@@ -210,7 +211,7 @@ fn step_json(program: &Program, step: &ExecutionStep) -> Value {
 }
 
 impl Execution {
-    /// The steps as JSON.
+    /// The steps of the execution as JSON.
     #[must_use]
     pub fn json(&self, program: &Program) -> Value {
         self.steps.iter().map(|step| step_json(program, step)).collect()
