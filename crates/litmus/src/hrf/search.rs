@@ -37,7 +37,7 @@ use crate::program::{Program, Value};
 pub struct Choice {
     /// The thread that takes the step.
     pub thread: u8,
-    /// Whether a weak compare-and-swap fails spuriously.
+    /// Whether the step is a weak compare-and-swap that fails spuriously.
     pub fails: bool,
 }
 

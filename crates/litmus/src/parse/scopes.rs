@@ -24,7 +24,7 @@ pub(super) fn level_name(kind: &str) -> String {
     }
 }
 
-/// The placement of threads in scopes, as far as the text has been read.
+/// The placement of threads in scopes, as far as the parser has read it.
 #[derive(Default)]
 pub(super) struct Placement {
     /// For each thread whose header has a placement, its number, and the scope levels with the
@@ -149,9 +149,10 @@ impl Placement {
         Ok(())
     }
 
-    /// The scope instances of a program with `threads` threads. If the text has no placement,
-    /// `fallback` gives the levels. The flag of a level says whether all threads share one instance
-    /// (`true`) or each thread has an instance of its own (`false`).
+    /// The scope instances of a program with `threads` threads. If the test does not place its
+    /// threads, `fallback` gives the levels. The flag of a level in `fallback` says whether all
+    /// threads share one instance of the level (`true`) or each thread has its own instance
+    /// (`false`).
     pub(super) fn scopes(
         &self,
         threads: usize,
