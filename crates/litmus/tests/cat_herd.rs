@@ -1,5 +1,5 @@
-//! Models in herd's style: every construct of the language on small models, and herd's
-//! own models compared with those of the tool.
+//! Tests models in herd's style: every construct of the language in small models. Compares herd's
+//! own models with the models of the tool.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::{Path, PathBuf};
@@ -8,8 +8,9 @@ use litmus::cat::{Model, Prelude, shipped_file};
 use litmus::check::{Options, Report, check};
 use litmus::parse::{TextError, parse};
 
-/// Each of two threads writes one word and reads the other's. SC forbids that both read
-/// zero, and allows the three other outcomes.
+/// A test of store buffering: each of two threads writes one word and reads the word of the other
+/// thread. Sequential consistency forbids that both reads return zero, and allows the three other
+/// outcomes.
 const SB: &str = "C SB
 {}
 P0(atomic_int* x, atomic_int* y) {
@@ -23,7 +24,7 @@ P1(atomic_int* x, atomic_int* y) {
 exists (0:r0=0 /\\ 1:r0=0)
 ";
 
-/// Two threads add one to a word.
+/// A test in which two threads add one to the same word.
 const ADDS: &str = "C adds
 {}
 P0(atomic_int* x) { int r0 = atomic_fetch_add_explicit(x, 1, memory_order_relaxed); }
@@ -31,7 +32,7 @@ P1(atomic_int* x) { int r0 = atomic_fetch_add_explicit(x, 1, memory_order_relaxe
 exists ([x]=1)
 ";
 
-/// Three non-atomic writes, and one read.
+/// A test with three non-atomic writes and one read.
 const PLAIN: &str = "C plain
 {}
 P0(int* x) { *x = 1; *x = 2; *x = 3; }
@@ -48,7 +49,8 @@ fn run(test: &str, model: &Model) -> Result<Report, TextError> {
     check(&parse(test).expect("a test"), model, &mut Options::default())
 }
 
-/// The numbers of executions with and without the property.
+/// The number of executions of `test` with the property of its condition, and the number of
+/// executions without this property, under the model `text`.
 #[track_caller]
 fn counts(test: &str, text: &str) -> (u64, u64) {
     let model = model(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -188,8 +190,8 @@ fn cross_tries_every_combination() {
     assert_eq!(counts(SB, &two.replace("po | loc", "po | ext")), (0, 0));
 }
 
-/// Orders of other events than writes, and orders of writes that extend different
-/// relations.
+/// Tests `cross` on orders of events that are not writes, and on orders of writes that extend
+/// different relations.
 #[test]
 fn cross_combines_orders_of_any_events() {
     let test =
@@ -246,7 +248,8 @@ fn a_set_is_split_around_its_middle() {
     assert_eq!(counts(SB, deep), (0, 3));
 }
 
-/// Models with the title PTX, and those with the option, leave writes unordered.
+/// Models with the title PTX, and models with the option `partialco`, may leave writes to one word
+/// unordered in coherence order.
 #[test]
 fn a_title_makes_the_coherence_order_partial() {
     let coherence = "acyclic po-loc | rf | co | fr empty 0";
@@ -411,7 +414,8 @@ fn files_that_include_themselves_are_refused() {
     assert!(error.to_string().contains("again.cat:1:"), "{error}");
 }
 
-/// An event with itself, or a pair with a fence, has no write in between.
+/// A model may require atomicity of a pair of an event and itself, or of a pair with a fence. This
+/// adds no restriction, because no write comes between the two events of such a pair.
 #[test]
 fn models_may_require_atomicity_of_any_pairs() {
     let thread = |number: usize| {

@@ -1,10 +1,10 @@
-//! The language of models: the meaning of its operators and statements, and the errors
-//! for models without meaning.
+//! Tests the language of models: the meaning of its operators and statements, and the errors for
+//! models that have no meaning.
 
 use litmus::cat::Model;
 use litmus::check::{Options, Report, check};
 
-/// Two threads, two locations, a read-modify-write, dependencies.
+/// A test with two threads, two locations, a read-modify-write, and dependencies.
 const TEST: &str = "C test
 {}
 P0(atomic_int* x, atomic_int* y) {
@@ -34,14 +34,15 @@ fn run(model: &str) -> Report {
     try_run(model, TEST).unwrap_or_else(|e| panic!("{e}\n{model}"))
 }
 
-/// The error for a model without meaning.
+/// The error message for a model that has no meaning.
 fn error(model: &str) -> String {
     try_run(model, TEST).expect_err(model)
 }
 
 const COHERENT: &str = "acyclic po-loc | rf | co | fr\n";
 
-/// Whether two expressions are the same relation on all executions.
+/// Whether the expressions `a` and `b` are the same relation on all executions of the test.
+/// `before` are statements that come before them in the model.
 fn same(before: &str, a: &str, b: &str) -> bool {
     let flag = |name: &str, a: &str, b: &str| format!("flag ~empty ({a}) \\ ({b}) as {name}\n");
     let report = run(&format!("{COHERENT}{before}\n{}{}", flag("more", a, b), flag("less", b, a)));

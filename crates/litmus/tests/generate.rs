@@ -1,4 +1,5 @@
-//! Generated programs, and the differences between models that they show.
+//! Tests the generation of programs, and the differences between models that generated programs
+//! show.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +36,8 @@ fn everything(threads: usize, operations: usize) -> Bound {
     }
 }
 
-/// The programs without scope tree, locations' lines and threads' placements.
+/// The programs as texts that show only the operations of each thread. The texts leave out the
+/// scope trees, the lines of locations and the placements of threads.
 fn shapes(made: impl Iterator<Item = Generated>) -> BTreeSet<String> {
     let letter = |kind: Kind| match kind {
         Kind::Load => 'r',
@@ -115,7 +117,8 @@ fn no_sequentially_consistent_execution_closes_a_cycle() {
     assert_eq!(opens.len(), 6);
 }
 
-/// A different number means that programs are missing or generated twice.
+/// Compares the numbers of generated programs with known numbers. A different number means that
+/// programs are missing or are generated twice.
 #[test]
 fn the_number_of_programs_of_a_bound_is_known() {
     // In one work-group there are 3 writes and 5 reads: 6 pairs of writes, and 15 pairs
@@ -227,8 +230,8 @@ fn nothing_that_is_race_free_under_direct_races_under_indirect() {
     assert!(free > 100, "only {free} race-free");
 }
 
-/// `hrf.sec51.drf`: with system scope only, all races are ordinary races, and the
-/// models agree.
+/// `hrf.sec51.drf`: in programs with system scope only, all races are ordinary races, and all HRF
+/// models give the same answers on the race-free programs.
 #[test]
 fn programs_of_system_scope_without_ordinary_race_are_race_free_under_both() {
     let bound =

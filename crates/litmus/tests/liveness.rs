@@ -1,4 +1,4 @@
-//! Executions that do not terminate, on tests of our own.
+//! Tests the search for executions that do not terminate, on litmus tests of this project.
 
 use litmus::check::Options;
 use litmus::progress::{Report, Scheduler, Witness, liveness};
@@ -95,9 +95,11 @@ fn a_run_is_drawn_with_its_cycle() {
     assert_eq!(ask("vulkan", Scheduler::Fair, test).dot(&program, "t"), None);
 }
 
-/// Two threads `a` and `b` buffer their stores, so that both may have read zero, which
-/// no interleaving shows. `observer` spins in that case if its `further` conditions
-/// hold. `writer` ends the spinning. The writer is the first or the last thread.
+/// A test of four threads. Two threads `a` and `b` buffer their stores, so that the loads of both
+/// may return zero. No interleaving shows this outcome. The third thread, the observer, spins in
+/// this case if the conditions in its instructions `further` hold. The fourth thread executes
+/// `writer`, which ends the spinning. `writer_first` says whether the writer is the first or the
+/// last thread.
 fn spins_on_weak_memory(writer_first: bool, further: &[&str], end: &str, writer: &[&str]) -> String {
     let a = ["st.relaxed.gpu x, 1", "ld.relaxed.gpu r0, y", "beq r0, 1, A", "st.relaxed.gpu a, 1", "A:"];
     let b = ["st.relaxed.gpu y, 1", "ld.relaxed.gpu r0, x", "beq r0, 1, B", "st.relaxed.gpu b, 1", "B:"];
@@ -117,7 +119,8 @@ fn spins_on_weak_memory(writer_first: bool, further: &[&str], end: &str, writer:
     text + "exists (x == 1)"
 }
 
-/// The progress guarantees, from the definitions of the schedulers.
+/// A thread that has not begun may never get a step if the scheduler does not guarantee its
+/// progress. The expected answers follow from the definitions of the schedulers.
 #[test]
 fn a_thread_that_has_not_begun_may_be_stopped() {
     let test = |first| spins_on_weak_memory(first, &[], "", &["st.relaxed.gpu z, 1"]);
@@ -128,7 +131,8 @@ fn a_thread_that_has_not_begun_may_be_stopped() {
     assert_eq!(ends("ptx-7.5", &test(true)), ["fair", "hsa", "lobe", "hsa-obe"]);
 }
 
-/// HSA guarantees steps only to the lowest thread, so another thread may stop anywhere.
+/// The scheduler HSA guarantees steps only to the unfinished thread with the lowest number, so
+/// every other thread may stop at any point.
 #[test]
 fn hsa_may_stop_a_thread_after_any_step() {
     let others = ["fair", "obe", "lobe", "hsa-obe"];

@@ -1,4 +1,4 @@
-//! Reports: herd's block, JSON, drawings, explanations.
+//! Tests the reports of a check: the text in herd's format, JSON, drawings and explanations.
 
 use litmus::check::{Options, Report, check, dot, explain, refusals};
 use litmus::program::Program;

@@ -1,6 +1,6 @@
-//! The clauses of the Vulkan memory model on synchronizes-with and happens-before. Each
-//! test names the section of the appendix "Memory Model" of the Vulkan specification
-//! that its verdicts follow.
+//! Tests the clauses of the Vulkan memory model on synchronizes-with and happens-before. The
+//! comment of each test names the section of the appendix "Memory Model" in the Vulkan
+//! specification from which the expected verdicts follow.
 
 #[path = "common/passing.rs"]
 mod passing;
@@ -9,13 +9,16 @@ use passing::{
     ACQUIRE, LEVELS, ONE_QF, ONE_WG, READ, RELEASE, WRITE, is_ordered, lines, orders, run, thread,
 };
 
-/// Message passing with other instructions for the release and the acquire.
+/// Whether the instructions `release` and `acquire` order a write before a read in another thread
+/// (message passing).
 #[track_caller]
 fn passes(release: &str, acquire: &str) -> bool {
     orders(&thread(&[WRITE, release]), &thread(&[acquire, READ]))
 }
 
-/// "Synchronizes-With": release and acquire operations, and barriers next to atomics.
+/// Section "Synchronizes-With": a release operation synchronizes with an acquire operation. A
+/// release barrier before an atomic write, and an acquire barrier after an atomic read, have the
+/// same effect.
 #[test]
 fn atomics_and_barriers_synchronize() {
     let store = "st.atom.dv.sc0 f, 1";
@@ -38,7 +41,8 @@ fn atomics_and_barriers_synchronize() {
     assert!(!passes(RELEASE, "ld.atom.dv.sc0 r0, f; membar.rel.dv.semsc0"));
 }
 
-/// "Synchronizes-With": the storage class of the atomic is in the barrier's semantics.
+/// Section "Synchronizes-With": a barrier synchronizes through an atomic only if the barrier's
+/// semantics include the storage class of the atomic.
 #[test]
 fn a_barrier_orders_with_atomics_of_its_classes_only() {
     let write = "st.av.dv.sc1 x, 1";
@@ -64,8 +68,8 @@ fn a_barrier_orders_with_atomics_of_its_classes_only() {
     }
 }
 
-/// "Synchronizes-With": the scope of each operation includes the invocation of the
-/// other.
+/// Section "Synchronizes-With": two operations synchronize only if the scope of each operation
+/// includes the invocation (the thread) of the other operation.
 #[test]
 fn scopes_include_one_another() {
     for (level, places) in LEVELS {
@@ -91,7 +95,8 @@ fn scopes_include_one_another() {
     }
 }
 
-/// "Release Sequence": read-modify-writes continue it, atomic stores do not.
+/// Section "Release Sequence": read-modify-writes continue a release sequence, and atomic stores do
+/// not continue it.
 #[test]
 fn a_release_sequence_consists_of_read_modify_writes() {
     let places = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0", "sg 0, wg 2, qf 0"];
@@ -114,7 +119,8 @@ fn a_release_sequence_consists_of_read_modify_writes() {
     assert!(!ordered("rmw.atom.dv.sc0.add r0, f, 7", 7));
 }
 
-/// "Atomic Operation": mutually ordered atomics use one reference to the location.
+/// Section "Atomic Operation": two atomics are mutually ordered only if they use the same reference
+/// (name) of the location.
 #[test]
 fn atomics_of_other_references_are_not_mutually_ordered() {
     for (name, expected) in [("f", false), ("g", true)] {
@@ -130,7 +136,8 @@ fn atomics_of_other_references_are_not_mutually_ordered() {
     assert!(message("ld.atom.acq.dv.sc0.semsc0 r0, g"), "no release is read by its own reference");
 }
 
-/// "Synchronizes-With": memory barriers around a control barrier.
+/// Section "Synchronizes-With": a release barrier before a control barrier synchronizes with an
+/// acquire barrier after the control barrier.
 #[test]
 fn a_control_barrier_synchronizes_barriers() {
     let met = |writer: &str, reader: &str| {
@@ -154,8 +161,8 @@ fn a_control_barrier_synchronizes_barriers() {
     assert!(!met(release, &acquire.replace("acq.wg", "acq.sg")));
 }
 
-/// "Inter-Thread-Happens-Before": accesses of the storage classes, and operations with
-/// the semantics of all of them.
+/// Section "Inter-Thread-Happens-Before": a release and an acquire order two accesses if the
+/// semantics of both operations include the storage classes of both accesses.
 #[test]
 fn operations_order_accesses_of_their_classes() {
     let message = |write: u32, semantics: [&str; 2], read: u32| {
@@ -183,7 +190,8 @@ fn operations_order_accesses_of_their_classes() {
     assert!(message(1, ["semsc1.semsc3", "semsc0.semsc1.semsc2.semsc3"], 3));
 }
 
-/// "Inter-Thread-Happens-Before" is transitive through operations with the semantics.
+/// Section "Inter-Thread-Happens-Before": the relation is transitive only through operations whose
+/// semantics include the storage classes of the ordered accesses.
 #[test]
 fn a_chain_of_operations_keeps_its_classes() {
     let places = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0", "sg 0, wg 2, qf 0"];
