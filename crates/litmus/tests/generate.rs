@@ -80,7 +80,7 @@ fn three_threads_have_the_chains_of_the_paper() {
     };
     let found = shapes(cycles(&bound));
     let normal = |shape: &str| shape.split('|').map(str::len).collect::<Vec<_>>();
-    // WRC and RWC have a thread with one access, ISA2 and 3.SB have none.
+    // WRC and RWC have a thread with one access. In ISA2 and 3.SB, every thread has two accesses.
     assert!(found.iter().any(|shape| normal(shape).contains(&2)), "{found:?}");
     let isa2 = found.iter().any(|shape| {
         let threads: Vec<&str> = shape.split('|').collect();
@@ -101,7 +101,8 @@ fn no_sequentially_consistent_execution_closes_a_cycle() {
         asked += 1;
     }
     assert!(asked > 100);
-    // Without ordering, a cycle of two threads of each shape closes.
+    // If all accesses are relaxed, the model allows the outcome of nearly every shape of a cycle of
+    // two threads.
     let relaxed = Bound {
         levels: vec![LevelBound { level: Level::System, instances_max: 1 }],
         kinds: vec![Kind::SyncLoad, Kind::SyncStore],
@@ -121,9 +122,9 @@ fn no_sequentially_consistent_execution_closes_a_cycle() {
 /// programs are missing or are generated twice.
 #[test]
 fn the_number_of_programs_of_a_bound_is_known() {
-    // In one work-group there are 3 writes and 5 reads: 6 pairs of writes, and 15 pairs
-    // of a write and a read. In two work-groups, with the device scope only, there are
-    // 3 and 6.
+    // In one work-group there are 3 writes and 5 reads: 6 pairs of writes, and 15 pairs of a write
+    // and a read. In two work-groups, with the device scope only, there are 3 pairs of writes and 6
+    // pairs of a write and a read.
     assert_eq!(programs(&Bound::new(2, 2, 1)).count(), 21 + 9);
     assert_eq!(programs(&everything(2, 3)).count(), 1555);
     let texts: BTreeSet<String> =

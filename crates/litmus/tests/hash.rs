@@ -92,7 +92,7 @@ fn a_header_may_give_the_hash() {
     let of = |text: &str| hash(text, &parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));
     assert_eq!(of(&test("Hash=abc123")), "abc123");
     assert_eq!(of(&test("\"Hash=abc123\"")), "abc123");
-    // An empty hash, or one after the header, is ignored.
+    // An empty hash, or a hash after the header, is ignored.
     let computed = of(&test("\"d\""));
     assert_eq!(computed.len(), 32);
     assert_eq!(of(&test("Hash=")), computed);

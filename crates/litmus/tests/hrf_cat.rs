@@ -72,8 +72,8 @@ impl Comparison {
         let explored = hrf::check(program, &Options::new(*reading)).unwrap();
         let report = check::check(program, model, &mut check::Options::default()).unwrap();
         assert!(report.complete, "{:?}", report.bound);
-        // In PTX, threads of a CTA may arrive with different resources. The exploration
-        // lets them wait for each other, cat does not.
+        // In PTX, threads of a CTA may arrive with different resources. In the exploration these
+        // threads wait for each other for ever. In the cat model they do not wait for each other.
         let code = || program.threads.iter().flat_map(|thread| &thread.code);
         let numbered = |instr: &Instr| matches!(instr, Instr::Barrier(b) if b.id.as_const() != Some(0));
         if explored.blocked.is_some() && code().any(numbered) {
@@ -138,7 +138,7 @@ fn cat_and_exploration_agree_on_all_programs_of_two_threads_and_three_operations
         for made in programs(&bound) {
             comparison.compare(&made.program, &made.to_text());
         }
-        // Each program gets another reading the next time.
+        // In the next iteration, each program is compared under another reading.
         comparison.so_far.programs += 1;
     }
     assert!(comparison.so_far.racy > 0 && comparison.so_far.synchronized > 0);

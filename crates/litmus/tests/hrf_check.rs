@@ -58,7 +58,8 @@ fn relaxed_atomics_are_treated_as_configured() {
     let consumer = format!("await(f == 1, {relaxed}); int r = *x;");
     let program = test(&[(0, &producer), (1, &consumer)], "exists (true)");
     let races = |relaxed_as| judge(&program, INDIRECT.relaxed_as(relaxed_as)).races.len();
-    // As data, f also races. As pure synchronization, only x races.
+    // If relaxed atomics count as data, the accesses of f race too. If they count as
+    // synchronization, only the accesses of x race.
     assert_eq!(races(RelaxedAs::Data), 2);
     assert_eq!(races(RelaxedAs::Sync), 1);
     assert_eq!(races(RelaxedAs::AcqRel), 0);

@@ -222,7 +222,7 @@ fn the_least_program_that_separates_indirect_from_direct_has_four_operations() {
 #[test]
 fn the_readings_of_the_synchronization_order_are_separated() {
     separates("least-so.litmus", DIRECT, DIRECT.same_location());
-    // Under HRF-indirect, the chain through y and x orders it in both readings.
+    // Under HRF-indirect, the chain through y and x orders the accesses in both readings.
     is_race_free("least-so.litmus", INDIRECT.same_location(), true);
     separates("so-indirect.litmus", INDIRECT, INDIRECT.same_location());
     separates("so-indirect.litmus", DRF, DRF.same_location());

@@ -145,9 +145,9 @@ fn a_sleepable_section_is_matched_by_its_key_and_its_word() {
         test(&[reader, writer], "exists (0:r0=1 /\\ 0:r1=0)").replace("int *l", "struct srcu_struct *l");
     let report = run(&typed.replace("{}", "{ struct srcu_struct l; }")).expect("it fits");
     assert!(report.complete && !report.verdict, "{report:?}");
-    // A grace period of another word does not wait for the section.
+    // A grace period of another word does not wait for the critical section.
     assert_eq!(forbidden(reader, &writer.replace("srcu(l)", "srcu(x)")), (false, 0));
-    // Another key ends another section.
+    // An unlock with another key does not end this critical section.
     assert_eq!(forbidden(&reader.replace("(l, k)", "(l, 0)"), writer), (false, 1));
 }
 
@@ -306,7 +306,7 @@ fn an_addition_may_be_forbidden_by_a_value() {
     assert_eq!(all, BTreeSet::from(["0:r0=0; [x]=4;".to_owned()]));
     let old = states(&test(&["int r0 = __atomic_add_unless(x, 2, 0 - 1);"], "locations [0:r0; x]"));
     assert_eq!(old, BTreeSet::from(["0:r0=0; [x]=2;".to_owned()]));
-    // A successful addition is fully ordered. A failed one is no fence.
+    // An addition that writes is fully ordered. An addition that does not write orders nothing.
     let buffered = |unless: u32| {
         let body = |own: &str, other: &str| {
             format!(

@@ -44,7 +44,7 @@ fn a_thread_that_waits_at_a_barrier_does_not_spin() {
 
 #[test]
 fn a_barrier_lets_no_thread_pass_alone() {
-    // The thread that spins after the barrier has met the other thread there.
+    // The thread that spins after the barrier has met the other thread at the barrier.
     let test = "VULKAN behind\n{ x=0; }\nP0@sg 0, wg 0, qf 0 | P1@sg 1, wg 0, qf 0 ;\n\
                 cbar.wg 0 | st.atom.wg.sc0 x, 1 ;\n L: | cbar.wg 0 ;\n\
                 ld.atom.wg.sc0 r0, x | ;\n bne r0, 1, L | ;\nexists (x == 1)";
@@ -136,14 +136,15 @@ fn a_thread_that_has_not_begun_may_be_stopped() {
 #[test]
 fn hsa_may_stop_a_thread_after_any_step() {
     let others = ["fair", "obe", "lobe", "hsa-obe"];
-    // After a write that the spinning thread has seen.
+    // HSA may stop the writer after a write that the spinning thread has seen.
     let seen = ["ld.relaxed.gpu r3, w", "bne r3, 1, E"];
     let writes = ["st.relaxed.gpu w, 1", "st.relaxed.gpu z, 1"];
     assert_eq!(ends("ptx-7.5", &spins_on_weak_memory(false, &seen, "", &writes)), others);
-    // After a barrier that both threads have passed.
+    // HSA may stop the writer after a barrier that both threads have passed.
     let meets = ["bar.cta.sync 1, 1, 2", "st.relaxed.gpu z, 1"];
     assert_eq!(ends("ptx-7.5", &spins_on_weak_memory(false, &["bar.cta.sync 1, 1, 2"], "", &meets)), others);
-    // Not after a write that it executes only after the spinning thread has ended.
+    // A stop of the writer has no effect after a write that it executes only after the spinning
+    // thread has ended.
     let guarded =
         ["ld.relaxed.gpu r0, q", "bne r0, 5, W", "st.relaxed.gpu w, 1", "st.relaxed.gpu z, 1", "W:"];
     let all = ["fair", "obe", "hsa", "lobe", "hsa-obe"];

@@ -246,8 +246,8 @@ fn figure_7_needs_scope_inclusion() {
 
 #[test]
 fn a_release_of_another_location_synchronizes_in_the_default_reading_only() {
-    // The awaited write acquires but does not release. The release before it is of
-    // another location.
+    // The write for which the other thread waits is an acquire but not a release. The release
+    // before this write has another location.
     let test = opencl(
         &[
             (
@@ -352,7 +352,8 @@ fn ptx_coherence_leaves_weak_writes_of_other_threads_apart() {
     for model in ["ptx-6.0", "ptx-7.5"] {
         let report = run(model, &[], test);
         assert!(report.verdict, "{}", report.herd_block());
-        // The writes are ordered either way, or unordered with either one last.
+        // The writes are ordered in one of the two directions, or are unordered and one of them is
+        // chosen as the last write.
         assert_eq!(report.states.iter().map(|s| s.count).collect::<Vec<_>>(), [2, 2]);
     }
 }
@@ -377,7 +378,7 @@ fn a_race_in_an_iteration_that_only_waits_is_found() {
     for model in ["c11", "rc11"] {
         let report = run(model, &[], &test("int dead = *data;"));
         assert!(report.has_race() && report.complete, "{model}\n{}", report.herd_block());
-        // It has the same states, each with the same count, as the program that only
+        // The program has the same states, each with the same count, as the program that only
         // waits.
         let only_waits = run(model, &[], &test(""));
         assert!(!only_waits.has_race() && only_waits.complete, "{model}\n{}", only_waits.herd_block());

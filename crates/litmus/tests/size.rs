@@ -66,8 +66,8 @@ fn a_long_message_arrives_in_order_under_sequential_consistency() {
     let backwards: Vec<usize> = (0..32).rev().collect();
     let sc = report(&message_passing(32, &backwards, "1:r31=1 /\\ 1:r0=0"), "sc");
     assert!(sc.complete && sc.decided && !sc.verdict);
-    // Three of the four states are allowed. Zeros are read before ones, so the position
-    // of the first one determines the execution.
+    // Three of the four states are allowed. The reader reads the value 0 from some words and then
+    // the value 1 from all further words. So the number of zeros determines the execution.
     assert_eq!((sc.states.len(), sc.positive + sc.negative), (3, 33));
     let sc = report(&message_passing(32, &backwards, "1:r31=0 /\\ 1:r30=1"), "sc");
     assert!(sc.complete && sc.decided && sc.verdict);

@@ -50,8 +50,8 @@ fn semantics_make_accesses_of_their_classes_available_and_visible() {
     // Private accesses are not ordered.
     assert!(!orders(&thread(&["st.sc0 x, 1", make]), &thread(&[see, read])));
     assert!(!orders(&thread(&[write, make]), &thread(&[see, "ld.sc0 r1, x"])));
-    // The release and the acquire order both classes. The availability operation has
-    // one class.
+    // The release and the acquire order accesses of both storage classes. The availability
+    // operation covers only one class.
     let release = "st.atom.rel.dv.sc0.semsc0.semsc1 f, 1";
     let acquire = "ld.atom.acq.dv.sc0.semsc0.semsc1 r0, f";
     for (class, expected) in [(1, true), (0, false)] {
@@ -192,12 +192,14 @@ fn the_system_synchronizes_through_device_operations() {
     assert!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").has_race());
     let threads = [lines("st.sc0 x, 1; avdevice"), lines("ld.sc0 r1, x; visdevice")];
     assert!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").has_race());
-    // Availability to the device's domain needs its operation.
+    // A write is made available to the domain of the device only by the availability operation of
+    // the device.
     for (make, expected) in [("avdevice", false), ("st.av.dv.sc0 x, 2", true)] {
         let threads = [lines(&format!("st.sc0 x, 1; {make}")), lines("visdevice; ld.sc0 r1, x")];
         assert_eq!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").verdict, expected, "{make}");
     }
-    // A later write needs no visibility. An earlier read needs neither.
+    // A write that is ordered after another write needs no visibility. A read that is ordered
+    // before a write needs neither availability nor visibility.
     let writes = |first: &str| {
         let threads = [lines(first), lines("st.sc0 x, 2")];
         run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (x == 1)").has_race()

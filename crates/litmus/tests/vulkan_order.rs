@@ -51,7 +51,7 @@ fn a_barrier_orders_with_atomics_of_its_classes_only() {
     let release = format!("st.atom.rel.dv.{both} f, 1");
     let acquire = format!("ld.atom.acq.dv.{both} r0, f");
     for (class, expected) in [(1, true), (0, false)] {
-        // The other side has both classes, so only this barrier decides.
+        // The operation of the other thread has both storage classes, so only this barrier decides.
         let before = format!("membar.rel.dv.semsc1; st.atom.dv.sc{class} f, 1");
         assert_eq!(orders(&thread(&[write, &before]), &thread(&[&acquire, read])), expected);
         let behind = format!("ld.atom.dv.sc{class} r0, f; membar.acq.dv.semsc1");
@@ -84,8 +84,8 @@ fn scopes_include_one_another() {
             assert_eq!(message("dv", wide), at(wide) >= at(level), "{wide}, {level}");
         }
     }
-    // Each step of the sequence has fitting scopes, but the scopes of its ends do not
-    // fit.
+    // The scopes fit at each step of the release sequence, but the scopes of the first and the last
+    // operation do not include each other's threads.
     let places = ["sg 0, wg 0, qf 0", "sg 1, wg 0, qf 0", "sg 0, wg 1, qf 0"];
     for (scope, expected) in [("wg", false), ("dv", true)] {
         let writer = format!("{WRITE}; st.atom.rel.{scope}.sc0.semsc0 f, 1");
@@ -105,8 +105,8 @@ fn a_release_sequence_consists_of_read_modify_writes() {
     };
     assert!(ordered("rmw.atom.dv.sc0.add r0, f, 1", 2));
     assert!(ordered("rmw.atom.dv.sc0.add r0, f, 1; rmw.atom.dv.sc0.add r1, f, 1", 3));
-    // The update reads the other write, which heads no release sequence. Both come
-    // after the release.
+    // The update reads the other write, which heads no release sequence. Both writes come after the
+    // release.
     for (middle, flag) in
         [("st.atom.dv.sc0 f, 2", 2), ("st.atom.dv.sc0 f, 5; rmw.atom.dv.sc0.add r0, f, 1", 6)]
     {
@@ -185,7 +185,8 @@ fn operations_order_accesses_of_their_classes() {
             }
         }
     }
-    // Of three classes, the operations must have the two of the accesses.
+    // The semantics may include further storage classes, but must include the classes of both
+    // accesses.
     assert!(message(0, ["semsc0.semsc1.semsc2", "semsc0.semsc2"], 2));
     assert!(message(1, ["semsc1.semsc3", "semsc0.semsc1.semsc2.semsc3"], 3));
 }
@@ -205,13 +206,14 @@ fn a_chain_of_operations_keeps_its_classes() {
         let report = run("", &places, &threads, ask);
         assert_eq!((report.verdict, report.has_race()), (!expected, !expected), "{semantics}");
     }
-    // A barrier with availability, before a release of another class.
+    // The writer has a barrier with availability before a release through an atomic of another
+    // storage class.
     let release = "st.atom.rel.dv.sc1.semsc0.semsc1 f, 1";
     let acquire = "ld.atom.acq.dv.sc1.semsc0.semsc1 r0, f";
     let writer = thread(&["st.nonpriv.sc0 x, 1", "membar.rel.dv.semsc0.semav", release]);
     assert!(orders(&writer, &thread(&[acquire, READ])));
-    // A barrier with availability or visibility, of another class than the release and
-    // the acquire.
+    // A barrier with availability or visibility for accesses of class 1, next to a release and an
+    // acquire of class 0. The barrier must have both classes.
     for (semantics, expected) in [("semsc0.semsc1", true), ("semsc1", false)] {
         let barrier = format!("membar.acq_rel.dv.{semantics}");
         let reader = format!("{ACQUIRE}; {barrier}.semvis; ld.nonpriv.sc1 r1, x");

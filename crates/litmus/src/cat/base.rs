@@ -252,7 +252,7 @@ fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
 fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     let n = on.len();
     let same_thread = |a: &Event, b: &Event| a.thread.is_some() && a.thread == b.thread;
-    // Each initial write counts as a thread of its own.
+    // Each initial write counts as a separate thread.
     let internal = || {
         let mut rows = on.rows(same_thread);
         rows.iter_mut().enumerate().for_each(|(i, row)| row.insert(i));

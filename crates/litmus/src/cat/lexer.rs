@@ -126,7 +126,7 @@ fn token(scanner: &mut Scanner<'_>) -> Result<Kind, TextError> {
     }
     if first.is_alphanumeric() || first == '_' {
         let word = scanner.take_while(word_char);
-        // A dash is a character of a word, even after `0`.
+        // A dash can be a character of a word, even after `0`.
         return Ok(Kind::Word(word));
     }
     if let Some(mark) = scanner.mark(&MARKS) {

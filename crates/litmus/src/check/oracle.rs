@@ -221,10 +221,10 @@ fn pruning_loses_and_invents_no_execution() {
         let dialect = match of.name {
             name if name.starts_with("ptx") => Dialect::Ptx,
             name if name.starts_with("opencl") => Dialect::OpenCl,
-            // The Vulkan model has a test of its own.
+            // A separate test covers the Vulkan model.
             "vulkan" => continue,
-            // The flags of these models depend on `with` statements, which have a test of their
-            // own.
+            // The flags of these models depend on `with` statements. A separate test covers such
+            // flags.
             "drf" | "hrf-direct" | "hrf-indirect" => continue,
             _ => Dialect::C11,
         };

@@ -137,8 +137,8 @@ pub(crate) fn report(
             |value: Value| texts.entry(value).or_insert_with(|| Arc::from(program.value_name(value))).clone();
         let values: Vec<(Arc<str>, Arc<str>)> =
             names.iter().zip(&key).map(|(name, &value)| (name.clone(), text(value))).collect();
-        // States that differ only in terms of the filter look alike, because these terms are not
-        // shown. Such states are merged.
+        // The report does not show the terms that only the filter uses. States that differ only in
+        // these terms look alike, so they are merged.
         match states.last_mut().filter(|last| last.values == values && last.satisfies == satisfies) {
             Some(last) => last.count = last.count.saturating_add(outcome.count),
             None => states.push(State { values, count: outcome.count, satisfies, example: outcome.example }),

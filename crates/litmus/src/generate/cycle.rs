@@ -27,8 +27,9 @@ pub(super) type Cycle = Vec<Vec<CycleAccess>>;
 /// locations.
 pub(super) fn shapes(threads: usize, locations_max: usize) -> Vec<Cycle> {
     let mut shapes = Vec::new();
-    // The kinds of threads. The first flag says whether the cycle enters the thread by a write, the
-    // second whether it leaves by a write, and the third whether these are two accesses.
+    // The kinds of threads. The first flag says whether the cycle enters the thread at a write. The
+    // second flag says whether the cycle leaves the thread at a write. The third flag says whether
+    // the thread has two accesses instead of one.
     let kinds = [
         (true, true, false),
         (false, false, false),
@@ -58,8 +59,8 @@ pub(super) fn shapes(threads: usize, locations_max: usize) -> Vec<Cycle> {
 fn close(threads: &[(bool, bool, bool)], locations_max: usize) -> Option<Cycle> {
     let count = threads.len();
     let steps = threads.iter().filter(|thread| thread.2).count();
-    // The cycle must start with a thread that has two accesses. Otherwise the accesses to its first
-    // location would be partly at its start and partly at its end.
+    // The cycle must start with a thread that has two accesses. Otherwise the accesses to the first
+    // location of the cycle would be partly at the start of the cycle and partly at its end.
     let first_is_double = threads.first()?.2;
     let communicates = (0..count).all(|t| threads[t].1 || threads[(t + 1) % count].0);
     if !first_is_double || steps < 2 || steps > locations_max || !communicates {

@@ -87,7 +87,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
             .filter(|&read| !self.decided.has(read))
             .map(|read| (read, self.domain(read)))
             .collect();
-        // The number of combinations. `None` on an overflow: then the reads are enumerated.
+        // The number of combinations. `None` on an overflow. In this case the reads are enumerated.
         let product = |observed: bool| {
             let checks = open.iter().filter(|(read, _)| observed || !self.visitor.observes(*read));
             checks.map(|(_, domain)| u64::from(domain.count())).try_fold(1, u64::checked_mul)
@@ -224,8 +224,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                 self.graph.set_value(id, &rows);
             }
         }
-        // The graph now holds other high bounds than those of the search, so the nodes must be
-        // written again.
+        // The high bounds that the graph now holds are not those of the search, so the search must
+        // write the nodes again.
         self.touch(DEP_RF | DEP_CO | DEP_SYNC);
         self.dirty |= DEP_RF | DEP_CO;
     }

@@ -116,8 +116,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                     return Ok(Next::DeadEnd);
                 }
                 if forced {
-                    // Deciding the reads with a single write may have left this read with fewer
-                    // writes, so it is examined again.
+                    // The search has decided reads that had only one possible write. This read may
+                    // now have fewer possible writes, so it is examined again.
                     reached.read -= 1;
                     forced = false;
                     continue;

@@ -164,8 +164,8 @@ impl Function<'_> {
     }
 
     fn check_order(&self, place: Place, order: Order, what: &str, not: &[Order]) -> Result<(), TextError> {
-        // OpenCL forbids these orders too, but published tests use them, so they are accepted
-        // there.
+        // OpenCL forbids these orders too, but published OpenCL tests use them, so the parser
+        // accepts them in OpenCL tests.
         if self.dialect == Dialect::OpenCl || !not.contains(&order) {
             return Ok(());
         }
