@@ -35,8 +35,8 @@ const MARKS: [&str; 26] = [
     ")", "[", "]", "{", "}", ",", "=",
 ];
 
-/// Skips blanks and comments. The forms of a comment are `// ...`, `# ...`, `/* ... */` and `(* ...
-/// *)`. Only comments of the last form may be nested.
+/// Skips blanks and comments. The forms of a comment are `// ...`, `# ...`, `/* ... */` and
+/// `(* ... *)`. Only comments of the last form may be nested.
 fn skip_blank(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
     loop {
         if scanner.peek().is_some_and(char::is_whitespace) {

@@ -72,8 +72,8 @@ impl Execution {
         }
     }
 
-    /// Describes the event in words: its label, its thread and its action, such as `b: P0:
-    /// W[release, device 0] x=1`.
+    /// Describes the event in words: its label, its thread and its action, such as
+    /// `b: P0: W[release, device 0] x=1`.
     #[must_use]
     pub fn describe(&self, program: &Program, event: usize) -> String {
         let of = &self.events[event];
@@ -85,8 +85,8 @@ impl Execution {
     }
 }
 
-/// Describes the action of an event in words, without its label and its thread, such as `W[release,
-/// device 0] x=1`.
+/// Describes the action of an event in words, without its label and its thread, such as
+/// `W[release, device 0] x=1`.
 #[must_use]
 pub fn action(program: &Program, event: &Event, value: Option<Value>) -> String {
     let kind = match event.kind {

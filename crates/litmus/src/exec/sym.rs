@@ -86,8 +86,8 @@ impl Sym {
         }
     }
 
-    /// Equations that follow if this term is not zero. Each equation says that a read (the number
-    /// of its event in the thread) has a value.
+    /// Equations that follow if this term is not zero. Each equation gives the value of a read. The
+    /// read is given by the number of its event in the thread.
     pub(crate) fn equations(&self) -> Vec<(u16, Sym)> {
         match self {
             Sym::Read(_) | Sym::Const(_) | Sym::Rmw(..) => Vec::new(),

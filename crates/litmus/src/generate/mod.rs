@@ -12,9 +12,9 @@
 //! turned off.
 //!
 //! A straight-line program that shares data always races: some interleaving runs both threads up to
-//! their accesses. So the generated programs have awaits (waits for a value), and guards (`if r ==
-//! v`) that cover the rest of a thread. [`verdict_if_synchronized`] selects the programs that are
-//! race-free and have data conflicts that synchronization orders. Only such programs test
+//! their accesses. So the generated programs have awaits (waits for a value), and guards
+//! (`if r == v`) that cover the rest of a thread. [`verdict_if_synchronized`] selects the programs
+//! that are race-free and have data conflicts that synchronization orders. Only such programs test
 //! synchronization.
 
 mod cycle;
@@ -66,8 +66,8 @@ pub struct Bound {
     pub operations_of_thread_max: usize,
     /// The maximum number of locations of a program.
     pub locations_max: usize,
-    /// The levels of the scope tree, innermost first. Only scopes of these levels occur in the
-    /// programs.
+    /// The levels of the scope tree, innermost first. Synchronization operations use only scopes of
+    /// these levels.
     pub levels: Vec<LevelBound>,
     /// Whether a thread may synchronize at a scope that contains no other thread of the program.
     /// Such a scope stands for a scope with further threads that the program leaves out.

@@ -150,9 +150,10 @@ pub struct Thread {
     pub code: Vec<Instr>,
     /// For each instruction, its line in the source. 0 if it has no line.
     pub lines: Vec<u32>,
-    /// The pairs of operands for which C does not specify the order of evaluation. An entry `(a, b,
-    /// c)` means that program order does not order the instructions `a..b` with the instructions
-    /// `b..c`. An engine that executes the code in order covers only one of the two orders.
+    /// The pairs of operands for which C does not specify the order of evaluation. An entry
+    /// `(a, b, c)` means that program order does not order the instructions `a..b` with the
+    /// instructions `b..c`. An engine that executes the code in order covers only one of the two
+    /// orders.
     pub unsequenced: Vec<(usize, usize, usize)>,
 }
 

@@ -3,8 +3,9 @@
 
 use litmus::check::{Options, Report, check};
 
-/// The placement of two threads in one sub-group. The next three constants place two threads in one
-/// work-group, one queue family, and one device, but in no smaller common scope.
+/// The placement of two threads in one sub-group. Each of the next three constants places two
+/// threads in one larger scope (a work-group, a queue family, the device), but in no smaller common
+/// scope.
 pub const ONE_SG: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 0, wg 0, qf 0"];
 pub const ONE_WG: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 1, wg 0, qf 0"];
 pub const ONE_QF: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0"];

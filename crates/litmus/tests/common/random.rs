@@ -172,8 +172,8 @@ impl Maker<'_> {
         self.builder.push(thread, Instr::Branch { cond, target: head, join: None });
     }
 
-    /// Adds a store that is executed only after a load has returned a certain value: `r = load; if
-    /// (r == value) store`.
+    /// Adds a store that is executed only after a load has returned a certain value:
+    /// `r = load; if (r == value) store`.
     fn guarded(&mut self, thread: ThreadId, dst: Reg, loc: LocId, value: Expr) {
         let access = self.atomic(thread, loc, &[Order::Acquire]);
         let at = self.builder.push(thread, Instr::Load { dst, access });

@@ -324,9 +324,9 @@ impl Function<'_> {
         Ok(Expr::Reg(success))
     }
 
-    /// Reads the flags of a fence or a barrier, such as `CLK_GLOBAL_MEM_FENCE |
-    /// CLK_LOCAL_MEM_FENCE`. Returns two values: whether the flags include the global memory
-    /// region, and whether they include the local memory region.
+    /// Reads the flags of a fence or a barrier, such as
+    /// `CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE`. Returns two values: whether the flags include
+    /// the global memory region, and whether they include the local memory region.
     fn regions(&mut self) -> Result<(bool, bool), TextError> {
         let (mut global, mut local) = (false, false);
         loop {
