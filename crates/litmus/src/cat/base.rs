@@ -331,9 +331,9 @@ pub(super) fn same_level(on: &Skeleton<'_>, level: Level) -> Rows {
     on.rows(|a, b| on.around(a, level).is_some() && on.around(a, level) == on.around(b, level))
 }
 
-/// The pairs (a, b) of events that meet at a barrier, where the thread of b waits for the thread of
-/// a. If the thread of b only arrives at the barrier and does not wait, there is no pair with b in
-/// second place.
+/// The pairs (a, b) of events that meet at a barrier at which the thread of a synchronizes with the
+/// thread of b. If the thread of b only arrives at the barrier and does not wait, there is no pair
+/// with b in second place.
 fn meetings(on: &Skeleton<'_>) -> Rows {
     let mut rows = on.meets.clone();
     for (event, to) in on.events.iter().enumerate() {

@@ -111,8 +111,8 @@ impl ProgramSkeleton {
 
     /// Whether the program can test anything. This requires that
     ///
-    /// * some operation writes each location, and two threads access it if there are several
-    ///   threads,
+    /// * each location is written, and is accessed by at least two threads (unless the program has
+    ///   only one thread),
     /// * each expected value is written by another thread,
     /// * some operation follows each guard,
     /// * all threads of a work-group arrive at its barriers.

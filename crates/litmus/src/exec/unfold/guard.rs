@@ -39,9 +39,9 @@ impl Unfolder<'_> {
     }
 
     /// Handles operations of the instruction that may have no value, such as a division by zero. An
-    /// operation without a value is undefined behaviour, which ends the path. If it depends on
-    /// reads whether an operation has a value, the path is split. Returns true if the path goes on
-    /// with all values defined.
+    /// operation without a value is undefined behaviour, which ends the path. If reads decide
+    /// whether an operation has a value, the path is split. Returns true if the path goes on with
+    /// all values defined.
     pub(super) fn is_defined(&mut self, state: &mut State, pc: usize, instr: &Instr) -> bool {
         let mut conditions: Vec<(Sym, &'static str)> = Vec::new();
         for_each_read(instr, &mut |expr| undefined(state, expr, &mut conditions));
