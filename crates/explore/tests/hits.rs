@@ -1,4 +1,5 @@
-//! The verifier compares the hits of a controller with its steps.
+//! The verifier compares the hits of a controller (its answers to loads without a step) with the
+//! steps of the controller.
 
 #![allow(unreachable_pub, reason = "the macro of the contract writes public items")]
 

@@ -45,9 +45,9 @@ pub(super) struct Listening {
     machine: Machine,
     /// The node of each listener.
     listeners: Vec<u8>,
-    /// For each listener, the part (state of its node) that stands for a listener that is left out.
+    /// For each listener, the part (state of its node) in a state that leaves this listener out.
     absent: Vec<u32>,
-    /// The state from which the listeners begin.
+    /// The state in which the listeners begin, and in which the sender has made its first loads.
     start: State,
     /// The known results of `part_without`. The key is a part (state of one node) and the node of a
     /// listener. The value is the part without the listener's messages and inputs.
@@ -62,17 +62,18 @@ type Sent = (u8, u32);
 /// listener.
 #[derive(Default)]
 struct Group {
-    /// The views of each of the two listeners.
+    /// The views (states with one listener) of this group, for each of the two listeners.
     views: [Vec<State>; 2],
-    /// For each of the two listeners, the messages that it may send, each with the shared part
-    /// after the message.
+    /// For each of the two listeners, the messages that it may send, each with the shared part (the
+    /// state without the listener) after the message.
     sent: [FxHashMap<Sent, State>; 2],
-    /// The shared part after each move of a node that belongs to no listener.
+    /// The shared part (the state without a listener) after each move of a node that belongs to no
+    /// listener.
     after: FxHashMap<Move, State>,
 }
 
 impl Listening {
-    /// The machine for one program, scope and layout, in the state from which the listeners begin.
+    /// The machine for one program, scope and layout. No thread has issued an operation yet.
     pub(super) fn new(
         subject: &Subject,
         machine: (Bounds, Option<Mutation>),
@@ -96,7 +97,8 @@ impl Listening {
         Ok(Listening { machine, listeners, absent, start, without: FxHashMap::default() })
     }
 
-    /// Lets the sender make its first loads, before the listeners make a move.
+    /// Lets the sender make its first loads before the listeners make a move. Replaces the state
+    /// `start` by the state after these loads.
     pub(super) fn warm_up(&mut self) -> Result<(), Halt> {
         let sender = usize::from(self.machine.slots.first(0));
         loop {
@@ -211,8 +213,8 @@ impl Listening {
         }
     }
 
-    /// Explores the program with this number of listeners. Adds the views of the first listener to
-    /// `views`.
+    /// Explores the program with this number of listeners. Adds the views of the first listener
+    /// (the states without the other listeners) to `views`.
     pub(super) fn explore(
         &mut self,
         listeners: usize,
@@ -393,7 +395,8 @@ impl Listening {
         Ok(())
     }
 
-    /// Adds the view that results when `view` receives a message of the other listener.
+    /// Adds the view (a state with one listener) that results when the machine in the view `view`
+    /// receives a message of the other listener.
     fn receive(
         &mut self,
         closing: &mut Closing,
@@ -414,16 +417,18 @@ impl Listening {
 /// The intermediate data of a closure that is being computed.
 #[derive(Default)]
 struct Closing {
-    /// The views found so far of each of the two listeners.
+    /// The views (states with one listener) found so far, for each of the two listeners.
     seen: [FxHashSet<State>; 2],
-    /// The views that are not processed yet, each with the index of its listener.
+    /// The views (states with one listener) that are not processed yet, each with the index of its
+    /// listener.
     open: Vec<(usize, State)>,
-    /// The groups of views, by their shared parts.
+    /// The groups of views (states with one listener). The key is the shared part of the group: the
+    /// state without the listener.
     groups: FxHashMap<State, Group>,
 }
 
 impl Closing {
-    /// Adds a view of the listener `own`, if it is new.
+    /// Adds a view (a state with only the listener `own`), if it is new.
     fn add(&mut self, own: usize, view: State) {
         if self.seen[own].insert(view.clone()) {
             self.open.push((own, view));

@@ -126,7 +126,8 @@ impl Placement {
         !self.lanes && self.widths.iter().all(|&width| width == Width::W4)
     }
 
-    /// This placement, but with all locations except for the first on one line.
+    /// This placement, but with the first location on one line, and all other locations together on
+    /// another line.
     #[must_use]
     pub fn crowded(self) -> Placement {
         let lines = (0..self.lines.len()).map(|at| u8::from(at > 0)).collect();
@@ -242,7 +243,8 @@ impl fmt::Display for Placement {
     }
 }
 
-/// The threads of a program by stage (kernel or step of the host), as in traces and reports.
+/// A text that lists the threads of each stage (kernel or step of the host), as traces and reports
+/// show it.
 fn in_words(placement: &Placement) -> String {
     let mut stages: BTreeMap<u8, Vec<String>> = BTreeMap::new();
     for (thread, &stage) in placement.stages.iter().enumerate() {
@@ -280,7 +282,7 @@ impl Word {
         line.write(self.offset, self.width, bits);
     }
 
-    /// The bits that represent a value in the word.
+    /// The bits that represent a value in the word. Fails if the value does not fit into the word.
     pub(crate) fn bits(&self, value: Value) -> Result<u64, String> {
         let bits = value.cast_unsigned();
         if self::value(bits, self.width) == value {
@@ -301,7 +303,8 @@ pub(crate) fn value(bits: u64, width: Width) -> Value {
 /// leaves room for some additions.
 const SMALL_MAX: Value = 31;
 
-/// Whether the values of the program fit into one byte. An address does not fit into one byte.
+/// Whether all constants of the program are so small ([`SMALL_MAX`]) that its values fit into one
+/// byte. An address does not fit into one byte.
 fn has_small_values(program: &Program) -> bool {
     let is_small = |value: Value| (-SMALL_MAX..=SMALL_MAX).contains(&value);
     let has_small = |expr: &Expr| {

@@ -38,7 +38,7 @@ pub struct Step {
 /// A trace that was replayed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
-    /// Descriptions of the threads and their places.
+    /// Descriptions of the threads, each with the cache or host port where it runs.
     pub threads: Vec<String>,
     /// The names of the lanes (columns of the chart): the threads' caches, the banks, further
     /// controllers, and memory.
@@ -47,7 +47,7 @@ pub struct Replay {
     pub steps: Vec<Step>,
     /// The end of the replay: the state after the last step.
     pub end: End,
-    /// Explanations of the fault, one line each.
+    /// The lines of the text that explains the fault.
     pub reasons: Vec<String>,
 }
 
@@ -426,7 +426,7 @@ fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -
 }
 
 /// The description of a line in a cache: its values, with `*` for dirty words and `-` for invalid
-/// ones.
+/// words.
 fn held(machine: &Machine, view: &LineView) -> String {
     let values = words(machine, view.line).map(|(loc, word)| {
         let mask = word.mask();

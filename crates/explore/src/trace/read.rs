@@ -79,7 +79,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Reads the number of ways in a set, for the private caches and for the banks. `sets` gives
-    /// the number of sets of each.
+    /// the number of sets of a private cache and of a bank.
     fn ways(&mut self, sets: (u32, u32)) -> Result<(u32, u32), TraceError> {
         let ways = self.two("ways")?;
         if sets.0 * ways.0 > WAYS_MAX || sets.1 * ways.1 > WAYS_MAX {

@@ -1,4 +1,5 @@
-//! The values of expressions while a model is applied to a skeleton.
+//! The values that the expressions of a model have while the model is applied to a skeleton (the
+//! events of one path through each thread).
 
 use std::rc::Rc;
 
@@ -76,7 +77,7 @@ impl Builtin {
     }
 }
 
-/// A function of the model.
+/// A function that the model defines, with the names in scope at its definition.
 #[derive(Debug)]
 pub(crate) struct Closure {
     pub(crate) parameters: Vec<Pattern>,
@@ -89,7 +90,7 @@ pub(crate) struct Closure {
     pub(crate) file: usize,
 }
 
-/// A procedure of the model.
+/// A procedure that the model defines, with the names in scope at its definition.
 #[derive(Debug)]
 pub(crate) struct Procedure {
     pub(crate) pattern: Pattern,
@@ -118,10 +119,10 @@ pub(crate) enum Value {
     Closure(Rc<Closure>),
     Procedure(Rc<Procedure>),
     Builtin(Builtin),
-    /// The total orders of a set that extend a relation.
+    /// The total orders of the set in the first field that extend the relation in the second field.
     Linearisations(Bounds, Bounds),
-    /// The coherence orders of a set of writes that extend a relation. The search
-    /// enumerates them.
+    /// The coherence orders of the writes in the first field that extend the relation in the second
+    /// field. The search enumerates these orders.
     Coherence(Bounds, Bounds),
 }
 
@@ -174,8 +175,8 @@ impl Scope {
 }
 
 impl Drop for Scope {
-    /// Frees the links in a loop. The default drop is recursive, and a long list would overflow the
-    /// stack.
+    /// Frees the links of the list in a loop. The default drop is recursive, so a long list would
+    /// overflow the stack.
     fn drop(&mut self) {
         let mut next = self.0.take();
         while let Some(entry) = next {

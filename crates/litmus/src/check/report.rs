@@ -1,4 +1,4 @@
-//! The report of a check, as text and as data.
+//! The report of a check of a test against a model, as text and as data.
 
 use core::fmt::{self, Write as _};
 use std::collections::BTreeMap;
@@ -15,14 +15,14 @@ use super::outcome::Outcomes;
 /// A final state of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The terms and their values: `("0:r1", "1")`. The texts are shared, because there
-    /// may be very many states.
+    /// The registers and locations of the state with their values, such as `("0:r1", "1")`. The
+    /// states share the texts, because a report may have very many states.
     pub values: Vec<(Arc<str>, Arc<str>)>,
-    /// The number of executions with this state.
+    /// The number of executions that end in this state.
     pub count: u64,
     /// Whether the state has the property of the test's condition.
     pub satisfies: bool,
-    /// An execution with this state.
+    /// An execution that ends in this state. `None` if no execution is kept for this state.
     pub example: Option<Box<Execution>>,
 }
 
@@ -64,7 +64,7 @@ impl Flag {
     }
 }
 
-/// The result of a check.
+/// The result of checking a test against a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The name of the test.
@@ -87,7 +87,7 @@ pub struct Report {
     pub flags: Vec<Flag>,
     /// Whether the check has examined all executions.
     pub complete: bool,
-    /// Whether a complete check would give the same verdict.
+    /// Whether it is certain that a complete check would give the same verdict.
     pub decided: bool,
     /// The reasons why the check is incomplete, in words.
     pub bound: Option<String>,
@@ -137,8 +137,8 @@ pub(crate) fn report(
             |value: Value| texts.entry(value).or_insert_with(|| Arc::from(program.value_name(value))).clone();
         let values: Vec<(Arc<str>, Arc<str>)> =
             names.iter().zip(&key).map(|(name, &value)| (name.clone(), text(value))).collect();
-        // States that differ only in terms of the filter look alike, because these terms are not
-        // shown. Such states are merged.
+        // The report does not show the terms that only the filter uses. States that differ only in
+        // these terms look alike, so they are merged.
         match states.last_mut().filter(|last| last.values == values && last.satisfies == satisfies) {
             Some(last) => last.count = last.count.saturating_add(outcome.count),
             None => states.push(State { values, count: outcome.count, satisfies, example: outcome.example }),
@@ -230,7 +230,7 @@ fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The condition in herd's notation.
+/// The text of the test's condition in herd's notation.
 #[must_use]
 pub(crate) fn condition_text(program: &Program) -> String {
     let Condition { quantifier, prop } = &program.condition;
@@ -242,7 +242,8 @@ pub(crate) fn condition_text(program: &Program) -> String {
     format!("{word} ({})", prop_text(program, prop, Within::Top))
 }
 
-/// The operator that encloses a proposition. It decides whether parentheses are needed.
+/// The operator that encloses a proposition. This operator decides whether the text of the
+/// proposition needs parentheses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     Top,
@@ -292,8 +293,9 @@ impl Report {
         }
     }
 
-    /// Says in one word how many executions have the property of the condition: `Never` for none,
-    /// `Sometimes` for some, `Always` for all. `Undecided` if the verdict is undecided.
+    /// Says in one word how many executions have the property of the condition: `Never` if no
+    /// execution has it, `Sometimes` if some executions have it, `Always` if all executions have
+    /// it. `Undecided` if a complete check may give another verdict.
     #[must_use]
     pub const fn observation(&self) -> &'static str {
         if !self.decided {

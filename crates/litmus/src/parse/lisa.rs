@@ -1,5 +1,5 @@
-//! Parses LISA tests: instructions such as `w[release,device] x 1` and `r[acquire] r0 x`, and scope
-//! trees.
+//! Parses tests in the LISA format of herd: instructions such as `w[release,device] x 1` and
+//! `r[acquire] r0 x`, and scope trees.
 
 use crate::program::{
     Access, BinaryOp, Cas, Condition, Dialect, Expr, Fence, Instr, Order, Program, Prop, Quantifier, Reg,

@@ -214,7 +214,8 @@ impl Stager<'_, '_, '_> {
         self.both(before, Bounds::exact(po), Graph::seq)
     }
 
-    /// Applies `tag2scope('device)`, `tag2events('release)` or a similar function.
+    /// Applies a predefined function whose argument is a tag, such as `tag2scope('device)` or
+    /// `tag2events('release)`.
     pub(super) fn of_tag(
         &mut self,
         builtin: Builtin,
@@ -242,8 +243,8 @@ impl Stager<'_, '_, '_> {
         }
     }
 
-    /// The equivalence classes of a relation. The relation may not depend on a choice. If the
-    /// argument is a set of accesses, each class has the accesses of one location.
+    /// The equivalence classes of a relation. The relation may not depend on a choice of the
+    /// search. If the argument is a set of accesses, each class has the accesses of one location.
     pub(super) fn classes(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         let rel = match argument {
             Value::Set(set) => {

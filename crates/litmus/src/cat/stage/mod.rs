@@ -1,4 +1,5 @@
-//! Applies a model to a skeleton. The result is a graph and a list of checks.
+//! Applies a model to a skeleton (the events of one path through each thread). The result is a
+//! graph of operations and a list of checks.
 //!
 //! This module evaluates the functional part of the language once: functions, tags,
 //! sets of sets, `match`, procedures. The graph holds only operations on bit matrices.
@@ -48,23 +49,23 @@ pub(crate) struct StagedCheck {
     pub(crate) plan: Vec<NodeId>,
 }
 
-/// A choice of a `with` statement.
+/// The values that the search may choose for the variable of a `with` statement.
 #[derive(Clone, Debug)]
 pub(crate) enum Choice {
-    /// The value is a total order on the set of the first node that extends the relation of the
-    /// second node.
+    /// The value is a total order of a set, and this order extends a relation. The first node is
+    /// the set. The second node is the relation.
     Linear(NodeId, NodeId),
     /// The value is one of several relations or sets.
     Among(Vec<NodeId>),
 }
 
-/// A model applied to one skeleton.
+/// The result of applying a model to one skeleton (the events of one path through each thread).
 #[derive(Clone, Debug)]
 pub(crate) struct Staged {
     pub(crate) graph: Graph,
     pub(crate) checks: Vec<StagedCheck>,
     pub(crate) choices: Vec<Choice>,
-    /// Whether a check depends on the order of PTX's fences.
+    /// Whether a check depends on the order of PTX's sequentially consistent fences.
     pub(crate) uses_sync_fence: bool,
 }
 

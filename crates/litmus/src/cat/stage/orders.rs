@@ -14,7 +14,7 @@ use super::{StagedCheck, Stager, same};
 
 /// The maximum number of events in a set whose total orders are listed individually.
 const LISTED_MAX: u32 = 6;
-/// The maximum number of combinations that `cross` lists individually.
+/// The maximum number of combinations that the function `cross` lists individually.
 const CROSSED_MAX: usize = 4096;
 
 /// The writes whose coherence order the model uses.
@@ -23,12 +23,12 @@ pub(super) struct Ordered {
     /// Whether the model uses the whole coherence order, or a relation that is derived from the
     /// whole order, such as from-reads.
     pub(super) all: bool,
-    /// The sets whose orders the model requests.
+    /// The sets of writes whose coherence orders the model requests.
     pub(super) sets: Vec<NodeId>,
 }
 
 impl Stager<'_, '_, '_> {
-    /// Applies `generate_cos(r)` or `generate_orders(s, r)`.
+    /// Applies the predefined function `generate_cos(r)` or `generate_orders(s, r)`.
     pub(super) fn coherence_orders(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         let (set, order) = match argument {
             Value::Tuple(pair) if pair.len() == 2 => {
@@ -124,8 +124,8 @@ impl Stager<'_, '_, '_> {
         Ok(orders.into_iter().map(make).collect())
     }
 
-    /// Applies `co_locs(r, sets)`. The result lists, for each of the sets, the total orders of its
-    /// members that extend `r`.
+    /// Applies the predefined function `co_locs(r, sets)`. The result lists, for each of the sets,
+    /// the total orders of the set's members that extend `r`.
     pub(super) fn orders_of_each(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         let Value::Tuple(pair) = &argument else {
             return self
@@ -143,8 +143,9 @@ impl Stager<'_, '_, '_> {
         Ok(Value::Many(Rc::new(families)))
     }
 
-    /// Applies `cross(families)`. Each resulting relation is the union of one relation from each
-    /// family. If the families are the orders of sets of writes, the unions are coherence orders.
+    /// Applies the predefined function `cross(families)`. A family is a set of relations. Each
+    /// resulting relation is the union of one relation from each family. If the families are the
+    /// orders of sets of writes, the unions are coherence orders.
     pub(super) fn cross(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         if matches!(argument, Value::Coherence(..)) {
             return Ok(argument);
