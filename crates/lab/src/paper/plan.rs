@@ -129,7 +129,8 @@ impl Plan {
         self.runs.iter()
     }
 
-    /// The tasks without duplicates, sorted by decreasing size of their inputs.
+    /// The tasks of the plan, each only once, sorted by decreasing size of their inputs. A task is
+    /// a run with everything that determines its result.
     #[must_use]
     pub fn tasks(&self) -> Vec<&Task> {
         let by_id: BTreeMap<&TaskId, &Task> = self.runs.values().map(|task| (&task.id, task)).collect();
@@ -189,8 +190,9 @@ impl Plan {
     }
 }
 
-/// The graph for each input of the paper: the file in `folder` with the name of the graph, or the
-/// stand-in if there is no such file.
+/// The request for each input of the paper that its workload does not generate. For a graph, it is
+/// the file in `folder` with the name of the graph, or the stand-in (a generated graph) if there is
+/// no such file.
 fn graphs(
     paper: &Paper,
     scale: Scale,
