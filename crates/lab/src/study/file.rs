@@ -1,4 +1,4 @@
-//! The contents of a study's file. Names in the file are looked up later.
+//! The contents of a study's file. The names in the file are not yet looked up.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -11,7 +11,7 @@ use crate::source::Source;
 /// The maximum number of seeds of a study.
 const SEEDS_MAX: i64 = 1000;
 
-/// The maximum number of definitions, and the maximum number of charts.
+/// The maximum number of definitions in a study's file. It is also the maximum number of charts.
 const EXPRESSIONS_MAX: usize = 1000;
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) struct File {
     pub(super) charts: Vec<ChartFile>,
 }
 
-/// A defined name, and its expression.
+/// A defined name, and the text of its expression.
 pub(super) type Definition = (Spanned<String>, Spanned<String>);
 
 /// A list of inputs. It applies to the named workload, or to all workloads.
