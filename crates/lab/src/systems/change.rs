@@ -1,7 +1,7 @@
 //! Changes of single parameters of a machine, such as `l1.bytes=32768`.
 //!
-//! A change is made in the text of the machine's description. The reader of machine files then
-//! checks the result, so a changed value is checked exactly like a value of a file.
+//! A change is made in the machine's description. Then the description is read like a machine file,
+//! so a changed value is checked exactly like a value in a file.
 
 use core::fmt;
 
@@ -14,7 +14,7 @@ use super::{Source, Systems};
 use crate::catalog;
 use crate::error::{Error, printable};
 
-/// The keys of a description that do not affect a run.
+/// The keys of a machine description that do not affect a run. They cannot be changed.
 const DESCRIPTIVE: [&str; 3] = ["name", "summary", "source"];
 
 /// The paths of parameters whose value is a table.
@@ -23,22 +23,23 @@ pub(crate) const TABLES: [&str; 1] = ["noc.topology"];
 /// A new value for one parameter of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// The path of the parameter in the machine file, such as `l1.bytes`. A level of a list has its
-    /// name in the path, as in `level.l3.bytes`.
+    /// The path of the parameter in the machine file, such as `l1.bytes`. For a parameter of a
+    /// further cache level (`level`), the path contains the name of the level, as in
+    /// `level.l3.bytes`.
     pub key: String,
     /// The new value of the parameter.
     pub value: toml::Value,
 }
 
 impl Change {
-    /// A change, parsed from text. The text is a TOML value, a whole number with the suffix `k`
-    /// (1024) or `m` (1024 * 1024), or a name without quotes.
+    /// Creates a change from a path and a text. The text is a TOML value, a whole number with the
+    /// suffix `k` (times 1024) or `m` (times 1024 * 1024), or a name without quotes.
     #[must_use]
     pub fn parse(key: &str, text: &str) -> Change {
         Change { key: key.to_owned(), value: value_of(text) }
     }
 
-    /// The new value as text. A name has no quotes.
+    /// The new value as text. If the value is a name, the text has no quotes.
     #[must_use]
     pub fn value_text(&self) -> String {
         text_of(&self.value)
@@ -51,12 +52,14 @@ impl fmt::Display for Change {
     }
 }
 
-/// The changes of a machine. As JSON, they are one object with the keys and values of the changes.
+/// The changes of a machine's parameters. In JSON, they are one object: each change is an entry
+/// with the path and the new value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes(pub Vec<Change>);
 
 impl Changes {
-    /// Changes from the keys and values of a command line.
+    /// Creates the changes from pairs of a path and a value, as the user wrote them on the command
+    /// line.
     #[must_use]
     pub fn parse(pairs: &[(String, String)]) -> Changes {
         Changes(pairs.iter().map(|(key, text)| Change::parse(key, text)).collect())
@@ -68,7 +71,7 @@ impl Changes {
         self.0.is_empty()
     }
 
-    /// The name of a machine followed by its changes.
+    /// The name of the machine, followed by the changes if there are any. For messages.
     #[must_use]
     pub fn after(&self, system: &str) -> String {
         match self.is_empty() {
@@ -91,17 +94,17 @@ impl Serialize for Changes {
     }
 }
 
-/// An error of a machine with changes.
+/// The reason why a machine cannot be loaded with changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChangeError {
     /// The machine cannot be loaded even without the changes.
     Machine(Error),
-    /// A change is impossible.
+    /// A change is impossible, or several changes are impossible together.
     Change {
         /// The index of the change that is at fault. `None` if only several changes together are
         /// impossible.
         at: Option<usize>,
-        /// The fault, as a sentence.
+        /// The description of the fault, as a sentence.
         message: String,
     },
 }
@@ -119,8 +122,8 @@ impl Systems {
     /// Loads a machine by its name or its file, and changes some of its parameters.
     ///
     /// # Errors
-    /// The errors of [`Systems::load`], an unknown parameter, a value that does not fit the
-    /// parameter, and values that do not fit each other.
+    /// If the machine cannot be loaded (see [`Systems::load`]), if a parameter is unknown, if a
+    /// value is not allowed for its parameter, or if values cannot be combined.
     pub fn load_changed(&self, name: &str, changes: &[Change]) -> Result<System, ChangeError> {
         let Source { path, text } = self.source(name).map_err(ChangeError::Machine)?;
         let system = super::parse(&path, &text).map_err(ChangeError::Machine)?;
@@ -169,13 +172,14 @@ fn list(changes: &[Change]) -> String {
     changes.iter().map(|change| format!("`{change}`")).collect::<Vec<_>>().join(" and ")
 }
 
-/// The reason why one change is refused.
+/// The reason why one change of a machine parameter is refused.
 enum Refusal {
     /// The machine has no such parameter.
     Unknown,
-    /// The key names a level that the machine does not have. The field is the name of the level.
+    /// The path names a cache level that the machine does not have. The field is the name of this
+    /// level.
     NoLevel(String),
-    /// The key names a table of parameters, not a single parameter.
+    /// The path names a table of parameters, not a single parameter.
     Table,
     /// The value does not fit the parameter. The field is the message.
     Value(String),
