@@ -1,5 +1,5 @@
-//! The page of a comparison has each number in its column and an interval at each
-//! bar.
+//! Checks that the HTML page of a comparison has each number in the right column and an error bar
+//! at each bar.
 
 use lab::report::of_comparison;
 use lab::results::Interval;
@@ -9,7 +9,7 @@ fn interval(mean: f64) -> Interval {
     Interval { mean, low: mean * 0.5, high: mean * 1.5 }
 }
 
-/// A row whose numbers are all different.
+/// A row of a comparison in which all numbers are different.
 fn row(scenario: &str, factor: f64, answer_ok: bool) -> Row {
     let intervals = Intervals {
         cycles: interval(1000.0 * factor),
@@ -48,7 +48,8 @@ fn page(rows: Vec<Row>) -> String {
     })
 }
 
-/// The texts of the cells of a page's last table, row by row.
+/// The texts of the cells in the last table of a page, row by row, without the first cell of each
+/// row.
 fn table(page: &str) -> Vec<Vec<String>> {
     let (_, table) = page.rsplit_once("<table").unwrap();
     let plain = |cell: &str| {

@@ -1,4 +1,5 @@
-//! The HRF paper from files to scores, with synthetic runs and real litmus tests.
+//! Tests the evaluation of the HRF paper, from its files to the statuses of its claims. The results
+//! of runs are synthetic, the litmus tests are real.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +23,8 @@ fn claim<'a>(results: &'a Results, id: &str) -> &'a Scored {
     results.claims.iter().find(|claim| claim.id == id).unwrap()
 }
 
-/// The results if each input has a given speedup and number of donations.
+/// The results of the paper if the runs had, for each input, the speedup and the number of
+/// donations that the two functions give.
 fn with(speedup: impl Fn(&str) -> f64, donations: impl Fn(&str) -> u64) -> Results {
     let plan = plan(&["fig10"]);
     let row = |key: &RowKey| {
@@ -56,7 +58,8 @@ fn speedups_in_the_published_range_on_every_input_are_reproduced() {
     assert_eq!(claim(&alike, "hrf.fig10.donations").status, Status::NotRun);
 }
 
-/// The results if a run's speedup depends on its seed and input.
+/// The results of the paper if the runs had the speedup that the function gives for an input and a
+/// seed.
 fn with_seeds(speedup: impl Fn(&str, u64) -> f64) -> Results {
     let plan = plan(&["fig10"]);
     let row = |key: &RowKey| {

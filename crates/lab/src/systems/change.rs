@@ -181,7 +181,7 @@ enum Refusal {
     NoLevel(String),
     /// The path names a table of parameters, not a single parameter.
     Table,
-    /// The value does not fit the parameter. The field is the message.
+    /// The value is not allowed for the parameter. The field is the error message.
     Value(String),
 }
 
@@ -214,7 +214,8 @@ impl Refusal {
     }
 }
 
-/// Every parameter of a machine that has a single value, by its path, with the value.
+/// Every single parameter of a machine, in tables at any depth: its path and its value. Keys that
+/// only describe the machine are left out.
 pub(crate) fn parameters(system: &System) -> Vec<(String, toml::Value)> {
     let mut all = Vec::new();
     if let Ok(toml::Value::Table(table)) = toml::Value::try_from(system) {
@@ -245,8 +246,8 @@ fn flatten(path: &str, table: toml::Table, into: &mut Vec<(String, toml::Value)>
     }
 }
 
-/// The names of the parameters in the table that `key` belongs to. If there is no such table, the
-/// names of all tables.
+/// The paths of the parameters in the table that `key` belongs to, for a message. If the machine
+/// has no such table, the names of all tables.
 fn beside(system: &System, key: &str) -> String {
     let all = keys(system);
     let table = key.rsplit_once('.').map_or("", |(table, _)| table);
@@ -268,8 +269,9 @@ fn beside(system: &System, key: &str) -> String {
     tables.join(", ")
 }
 
-/// Sets the value of a key in a description. If a table on the path of the key is missing, it is
-/// added. The reader of machine files later refuses tables that no machine has.
+/// Sets the value of the parameter with the path `key` in a machine description. If a table on the
+/// path is missing, the function adds the table. The reader of machine files later refuses a table
+/// that no machine has.
 fn insert(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(), Refusal> {
     if DESCRIPTIVE.contains(&key) {
         return Err(Refusal::Unknown);
@@ -323,7 +325,8 @@ fn read(table: &toml::Table, change: &Change) -> Result<(), Refusal> {
     Err(Refusal::Value(misfit.unwrap_or_else(|| explain(message))))
 }
 
-/// The path of a faulty key in a machine file, with the names of levels in place of their indices.
+/// The path of a faulty parameter as text. Machine files list the further cache levels, so `path`
+/// has the index of a level in this list. The text has the name of the level instead.
 fn named(system: &System, path: &[String]) -> String {
     let mut path = path.to_vec();
     if let [first, at, ..] = &mut path[..]
@@ -335,8 +338,8 @@ fn named(system: &System, path: &[String]) -> String {
     path.join(".")
 }
 
-/// The number that a text with a suffix denotes, such as `32k`. The suffix is `k` (1024) or `m`
-/// (1024 * 1024). `None` for other texts.
+/// The number that a text such as `32k` denotes. The suffix is `k` (1024) or `m` (1024 * 1024).
+/// `None` for other texts.
 pub(crate) fn suffixed(text: &str) -> Option<toml::Value> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1 << 10),
@@ -347,7 +350,7 @@ pub(crate) fn suffixed(text: &str) -> Option<toml::Value> {
     number.checked_mul(factor).map(toml::Value::Integer)
 }
 
-/// The TOML value that a text of the command line denotes.
+/// The TOML value that a text from the command line denotes.
 fn value_of(text: &str) -> toml::Value {
     let text = text.trim();
     if let Some(number) = suffixed(text) {
@@ -363,7 +366,7 @@ fn value_of(text: &str) -> toml::Value {
     }
 }
 
-/// The value as text. A name has no quotes.
+/// A TOML value as text. If the value is a name, the text has no quotes.
 pub(crate) fn text_of(value: &toml::Value) -> String {
     match value {
         toml::Value::String(name) => name.clone(),
