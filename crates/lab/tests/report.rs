@@ -1,5 +1,4 @@
-//! Reports are self-contained, show every number, and let no name become
-//! markup.
+//! Checks that HTML reports are self-contained, show every number, and escape every name.
 
 use lab::report::{of_difference, of_results};
 use lab::results::*;
@@ -134,7 +133,7 @@ fn difference(name: &str) -> Difference {
     }
 }
 
-/// Every tag of a page, with its attributes.
+/// The texts of all HTML tags of a page, with their attributes.
 fn tags(page: &str) -> Vec<String> {
     let starts = page.match_indices('<').map(|(at, _)| &page[at..]);
     starts.map(|rest| rest[..=rest.find('>').unwrap()].to_owned()).collect()

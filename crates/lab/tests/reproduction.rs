@@ -1,5 +1,5 @@
-//! A reproduction from files to scores, with synthetic runs and with a
-//! simulated machine.
+//! Tests the reproduction of a paper, from its files to the statuses of its claims, with synthetic
+//! results of runs and with a simulated machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,8 +32,7 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// Results in which every quantity is the same in all runs, whatever the
-/// scenario.
+/// The results of the paper if every quantity were the same in all runs of all scenarios.
 fn nothing_matters(plan: &Plan) -> Results {
     let row = |(key, _): (&lab::results::RowKey, _)| {
         let counters = COUNTERS.map(|name| (name.to_owned(), 1000));
@@ -48,7 +47,7 @@ fn nothing_matters(plan: &Plan) -> Results {
     plan.evaluate(plan.runs().map(row).collect())
 }
 
-/// The counters of the simulator that the paper's files use.
+/// The counters of the simulator that the paper's experiment files use.
 const COUNTERS: [&str; 25] = [
     "load_wait_cycles",
     "store_wait_cycles",
@@ -142,7 +141,8 @@ fn speedups_as_published_are_reproduced_and_scaled_inputs_only_indicate() {
     );
 }
 
-/// The results if a run's cycles depend on its scenario, input and seed.
+/// The results of the paper if the runs had the cycles that the function gives for the key of a run
+/// (variant, scenario, input and seed).
 fn with_cycles(request: &Request, cycles: impl Fn(&lab::results::RowKey) -> u64) -> Results {
     let plan = plan(request);
     let row = |(key, _): (&lab::results::RowKey, _)| {
@@ -230,7 +230,8 @@ fn the_runs_of_a_figure_are_its_scenarios_inputs_variants_and_seeds() {
     assert_eq!(runs("fig4", 3).0, 3 * one);
 }
 
-/// A folder with a small experiment.
+/// Writes a folder with the files of a small experiment, and returns its path. The function
+/// `change` changes the texts of the files.
 fn small(name: &str, change: impl Fn(&str) -> String) -> PathBuf {
     let folder = scratch(name);
     fs::create_dir_all(&folder).unwrap();

@@ -1,4 +1,4 @@
-//! Studies, from a file to runs, rows and charts.
+//! Tests studies, from the text of a file to runs, rows and charts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,8 +14,8 @@ use lab::systems::{Change, Systems};
 use lab::table::Values;
 use proptest::prelude::*;
 
-/// A study in which everything varies. Its axes are system, variant, two parameters, workload, input,
-/// two settings and scenario.
+/// A study with an axis of every kind. Its axes are system, variant, two machine parameters,
+/// workload, input, two settings and scenario.
 const ALL: &str = r#"
 title = "All"
 systems = ["hlrc-8cu", "hrf-8cu"]
@@ -53,7 +53,7 @@ fn parse(text: &str) -> Result<Study, String> {
     Study::parse(Path::new("s.toml"), text, &systems).map_err(|error| error.to_string())
 }
 
-/// Synthetic results: the cycles of a run are computed from the run.
+/// The results of a study if each run had the cycles that the function gives.
 fn results(study: &Study, cycles: impl Fn(&PlannedRun) -> u64) -> StudyResults {
     let measured = |run: &PlannedRun| {
         let counters = BTreeMap::from([("l2_hits".to_owned(), 10)]);
@@ -331,7 +331,8 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
     assert!(others.is_empty(), "{}", others.join("\n"));
 }
 
-/// The working directory of the test has neither of the files.
+/// The machine file and the graph file are not in the working directory of the test, so they are
+/// found only from the study's folder.
 #[test]
 fn the_files_of_a_study_are_found_from_its_folder_and_its_path_does_not_change_the_results() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("study-folder");
@@ -502,7 +503,7 @@ fn a_combination_that_a_workload_or_machine_refuses_is_an_error() {
     assert!(many.contains("more than 50000 runs"), "{many}");
 }
 
-/// The examples, made small.
+/// The path and the text of an example study in the repository.
 fn example(name: &str) -> (PathBuf, String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/example").join(name);
     let text = fs::read_to_string(&path).unwrap();
