@@ -102,7 +102,8 @@ fn main() -> ExitCode {
     }
 }
 
-/// Returns whether every chosen mutant is killed, or is argued to be equivalent.
+/// Carries out the command. Returns true if the run was successful: every chosen mutant was killed,
+/// or it needs no kill because it is argued to be equivalent.
 fn carry_out(arguments: &Arguments) -> Result<bool, String> {
     let options = arguments.options();
     let mut out = std::io::stdout();
