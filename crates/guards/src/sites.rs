@@ -508,8 +508,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         }
     }
 
-    // These items get no mutations. The compiler evaluates constants, statics and types, and a
-    // pattern is not an expression.
+    // The following items get no mutations. The compiler evaluates constants, statics and types,
+    // and a pattern is not an expression.
     fn visit_item_const(&mut self, _: &'ast syn::ItemConst) {}
     fn visit_item_static(&mut self, _: &'ast syn::ItemStatic) {}
     fn visit_item_enum(&mut self, _: &'ast syn::ItemEnum) {}

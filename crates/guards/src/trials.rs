@@ -199,7 +199,7 @@ pub(crate) fn fate(
             Answer::Crashed(why) => (Fate::Crashed, why),
             Answer::Endless => (Fate::Endless, String::from("a step does not end")),
         };
-        // The first crash is kept as the result, unless a later case shows a fault.
+        // The first crash or endless step is kept as the result, unless a later case shows a fault.
         let is_kept = fate == Fate::Killed || result.fate <= Fate::Survivor && fate > result.fate;
         if is_kept {
             let is_shown = fate != Fate::Survivor;

@@ -65,7 +65,8 @@ pub fn protocol_names() -> Vec<&'static str> {
 }
 
 /// The properties of a scenario that the command `list scenarios` shows. A scenario is a protocol
-/// together with a policy of the program. The hLRC paper defines the scenarios.
+/// together with a policy of the program. The scenarios are those of the hLRC paper, and repaired
+/// versions of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ScenarioEntry {
     /// The name of the scenario.
@@ -111,8 +112,8 @@ pub fn scenarios() -> Vec<ScenarioEntry> {
             None => stealing::scenario(scenario.name),
         }?;
         let in_full = Scenario { name: protocol, policy: Some(policy.to_owned()), ..scenario };
-        // A protocol with this ending is a repaired version, which this project has made. Its
-        // scenarios are this project's too.
+        // A protocol whose name has this ending is a repaired version that this project has made.
+        // Its scenarios also come from this project.
         let source = match protocol.ends_with("-repaired") {
             true => "ours, a repaired scenario of the hLRC paper (MICRO 2016)",
             false => "hLRC paper (MICRO 2016), section IV",

@@ -27,8 +27,8 @@ pub struct Comparison {
     /// The results of each scenario on each workload and machine. The rows are sorted by machine,
     /// then by workload. The rows of one workload have the order of the scenarios.
     pub rows: Vec<Row>,
-    /// For each machine, the geometric means over the workloads: one entry for each scenario that
-    /// has the right answer on all workloads. Empty with only one workload.
+    /// For each machine, the geometric means over the workloads: one entry for each scenario whose
+    /// speedup is known on all workloads. Empty with only one workload.
     pub means: Vec<Mean>,
 }
 

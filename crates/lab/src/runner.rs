@@ -27,10 +27,10 @@ pub struct Progress {
     pub done: usize,
     /// The number of all tasks.
     pub tasks: usize,
-    /// The total size of the tasks that this reproduction has run, in arcs of their input graphs.
-    /// Tasks whose results were already stored are not included.
+    /// The total size of the tasks that this reproduction has run, in units of about one arc of a
+    /// graph. Tasks whose results were already stored are not included.
     pub weight_run: u64,
-    /// The total size of the tasks that remain to be run, in arcs of their input graphs.
+    /// The total size of the tasks that remain to be run, in units of about one arc of a graph.
     pub weight_left: u64,
 }
 

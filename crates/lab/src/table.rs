@@ -122,7 +122,7 @@ pub fn write<W: Write + Send>(format: Format, columns: &[Column], out: W) -> Res
     match format {
         Format::Csv => write_csv(columns, out).map_err(|error| error.to_string()),
         Format::Parquet => write_parquet(columns, out).map_err(|error| match error {
-            // Such as a full disk, in the words of the operating system.
+            // For example, the disk is full. The text has the words of the operating system.
             ParquetError::External(error) => error.to_string(),
             error => error.to_string(),
         }),
@@ -191,7 +191,8 @@ fn write_column<W: Write + Send>(
                 values[from..until].iter().map(|text| ByteArray::from(text.as_str())).collect();
             writer.typed::<ByteArrayType>().write_batch(&texts, None, None)?
         }
-        // The column is declared as unsigned. The writer takes the same 64 bits as a signed number.
+        // The column is declared as unsigned, but the writer accepts only signed numbers, so it
+        // receives the same 64 bits as signed numbers.
         Values::Count(values) => {
             let bits: Vec<i64> = values[from..until].iter().map(|count| count.cast_signed()).collect();
             writer.typed::<Int64Type>().write_batch(&bits, None, None)?

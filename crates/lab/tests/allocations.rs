@@ -39,7 +39,8 @@ fn hits_allocate_nothing_once_a_run_is_warm() {
             let (operations, allocations) = measure(protocol, workload, (setting, many));
             let more = operations.saturating_sub(few_operations);
             assert!(more > 1000, "{workload}: {few_operations} and {operations} operations");
-            // Some arrays and queues still grow: with the logarithm of the operations.
+            // Some arrays and queues still grow. Their number of allocations grows with the
+            // logarithm of the number of operations.
             let allowed = few_allocations + more / 100 + 50;
             assert!(
                 allocations <= allowed,

@@ -57,7 +57,7 @@ fn table(page: &str) -> Vec<Vec<String>> {
         text.split("</").next().unwrap_or_default().trim().to_owned()
     };
     let rows = table.split("<tr").skip(1).filter(|row| row.contains("<td"));
-    // The first cell is a heading of its row.
+    // The first cell of a row is a heading (`<th>`), so it is not in the list.
     rows.map(|row| row.split("<td").skip(1).map(plain).collect()).collect()
 }
 
@@ -79,7 +79,7 @@ fn each_figure_has_its_own_quotients_and_their_intervals() {
     let figures = page.split("<figure").skip(1).filter_map(|rest| rest.split("</figure>").next());
     let figures: Vec<&str> = figures.collect();
     assert_eq!(figures.len(), 3);
-    // Speedup, traffic and energy: the value and the ends of its interval.
+    // The speedup, the traffic and the energy: each value with the ends of its confidence interval.
     let numbers = ["6.00 (3.00 to 9.00)", "22.7 (11.4 to 34.1)", "27.8 (13.9 to 41.7)"];
     for (at, figure) in figures.iter().enumerate() {
         let shown = numbers.map(|numbers| figure.contains(numbers));

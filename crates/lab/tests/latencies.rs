@@ -38,7 +38,8 @@ fn latencies(system: &str, changes: &[(&str, &str)]) -> (f64, f64) {
 fn titan_v_has_the_latencies_of_table_3_1() {
     let (memory, l2) = latencies("titan-v", &[]);
     assert_eq!(l2, 148.0);
-    // The table has one number. Our latency depends on whether the row is open.
+    // The table has a single number. The simulated latency depends on whether the row of the DRAM
+    // is open.
     assert!((223.0..=273.0).contains(&memory), "{memory}");
 }
 
@@ -53,7 +54,7 @@ fn stc_8cu_has_the_latencies_of_table_3() {
 fn the_hlrc_machines_are_slower_where_the_mesh_is_wider() {
     let [small, large] = ["hlrc-8cu", "hlrc-128cu"].map(|system| latencies(system, &[]));
     assert!(small.1 < large.1, "{small:?} {large:?}");
-    // L1 and L2 of Table 4, and at least one hop in each direction.
+    // The latencies of the L1 and the L2 in Table 4, and at least one hop in each direction.
     assert!(small.1 >= 4.0 + 24.0 + 4.0, "{small:?}");
 }
 

@@ -26,11 +26,12 @@ fn machine() -> System {
 fn seen(system: &System, test: &Program, options: RaceOptions, seeds: u64, until_found: bool) -> Vec<String> {
     let mut detector = Detector::new(options);
     for seed in 0..seeds {
-        // The first run has no delays; others have short or long ones.
+        // The first run has no delays. The other runs have no delays, short delays or long delays
+        // in turn.
         let delay = [0, 40, 400][(seed % 3) as usize];
         let program = program(test, delay, seed).expect("made to run");
         let run = RunOptions { seed, patience_cycles: 20_000, ..RunOptions::default() };
-        // A run that waits forever has shown its race already.
+        // If a run waits forever, the detector has already seen its race, so the error is ignored.
         let _ = program_on(system, "no-l1", program, run, &mut detector);
         if until_found && seed % 8 == 7 && !detector.has_no_races() {
             break;

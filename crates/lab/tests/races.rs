@@ -159,8 +159,8 @@ fn every_policy_is_free_of_races_under_its_model() {
         for setting in entry.settings {
             let workloads::SettingKind::Policy(choices) = setting.kind else { continue };
             for (choice, _) in choices {
-                // Threads that share a queue here are of different work-groups, and
-                // so are thieves.
+                // In these workloads, the threads that share a queue, and the thieves, belong to
+                // different work-groups.
                 let meets_others =
                     ["message-passing", "lock-counter", "fg-share", "sssp", "color", "pagerank"];
                 let is_too_narrow = *choice == "work-group" && meets_others.contains(&workload);

@@ -307,7 +307,7 @@ fn same(text: &str, policy: Policy, does: [QueueUse; 2]) -> Result<(), String> {
         ("results", _) => Place::Other(0),
         _ => Place::Out,
     };
-    // A thread that only pushes gets nothing and has no register for it.
+    // A thread that only pushes gets no task, so the litmus program has no register for a task.
     let place_of_pusher = |array: &str, index: u64| match (array, index) {
         ("results", 0) => Place::Other(0),
         _ => place(array, index),
@@ -356,8 +356,8 @@ fn lock(name: &str, workload: &str, policy: &str, settings: &[(&str, &str)], at:
         workload.instance(&chosen, 1).expect("made").into_parts().0
     };
     let place = |array: &str, index: u64| match array {
-        // Wavefronts wait for each other before they begin. Here all have
-        // arrived.
+        // Wavefronts wait for each other before they begin. With this value of `ready`, all
+        // wavefronts have arrived.
         "ready" => Place::Other(1000),
         word if index == 0 => Place::Word(word.to_owned()),
         _ => Place::Out,

@@ -55,11 +55,11 @@ fn equal_runs_reproduce_only_claims_of_no_change_and_of_the_machine() {
         of_status.map(|claim| claim.id.as_str()).collect()
     };
     let reproduced = [
-        // Below half a percent, so the paper claims no change.
+        // The published change is below half a percent, so the claim is that nothing changes.
         "stc.fig11.bandwidth",
         "stc.72.epoch-length",
         "stc.72.epochs",
-        // Computed from the description of the machine.
+        // The value is computed from the description of the machine.
         "stc.75.storage",
         "stc.72.queue",
         // The synthetic counts are in the published range.
@@ -75,7 +75,7 @@ fn equal_runs_reproduce_only_claims_of_no_change_and_of_the_machine() {
 
 #[test]
 fn a_geometric_mean_is_over_its_inputs() {
-    // Two of five inputs are twice as fast.
+    // Two of the five inputs are twice as fast.
     let fast = |input: &str| ["lulesh", "bc"].contains(&input);
     let results = with(&["fig8"], |key| match key.scenario == "mb" && fast(&key.input) {
         true => 500_000,

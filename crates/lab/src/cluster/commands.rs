@@ -66,7 +66,7 @@ pub(super) fn check_options(options: &[String]) -> Result<(), Error> {
     let refuse = |message: String| Err(Error::Impossible(message));
     let mut takes_value = false;
     for option in options {
-        // `sbatch` would take a word that is no option for the name of the script.
+        // If a word is not an option, `sbatch` would treat the word as the name of the script.
         let is_option = option.starts_with('-') || takes_value;
         takes_value = option.starts_with('-') && !option.contains('=');
         let name = option.split_once('=').map_or(option.as_str(), |(name, _)| name);

@@ -137,7 +137,8 @@ mod tests {
         assert_eq!((found.kernels, found.loads, found.stores), (4, 8192, 4096));
         assert_eq!((found.line_reads, found.lines), (512, 128));
         // The third and the fourth kernel find the lines of the first array that the first and the
-        // second kernel have read. Other units have written the lines of the second array since.
+        // second kernel have read. In the meantime, other compute units have written the lines of
+        // the second array.
         assert_eq!((found.reuse_within, found.reuse_across), (0.0, 0.25));
         assert_eq!((found.lines_per_cu_mean, found.lines_per_cu_max), (32.0, 32));
         // Only four of the eight compute units work.

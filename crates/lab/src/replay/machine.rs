@@ -135,8 +135,8 @@ impl AddressMap {
         }
         let ports = NonZeroU32::MIN.saturating_add(cus + banks - 1);
         system.noc.topology = Topology::Crossbar { ports };
-        // This is as in the explorer. In a program of several kernels, a kernel is released to the
-        // host only when the host next accesses memory.
+        // The end of a kernel is handled as in the explorer. In a program of several kernels, the
+        // release of a kernel to the host happens only when the host next accesses memory.
         system.launch.end_of_kernel = match trace.placement.stages.is_empty() {
             true => EndOfKernel::System,
             false => EndOfKernel::Device,

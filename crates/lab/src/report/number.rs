@@ -35,9 +35,9 @@ fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
     (least..17).find(differs).unwrap_or(17)
 }
 
-/// The texts of a mean and of the two ends of its confidence interval. They have up to four
-/// decimals, as many as show a narrow interval. They have more decimals if this is needed so that
-/// the text of a number differs from the text of every threshold that the number does not equal.
+/// The texts of a mean and of the two ends of its confidence interval. If the interval is narrow,
+/// decimals are added (up to four), so that its ends look different. Then decimals are added until
+/// the text of each number differs from the text of every threshold that the number does not equal.
 pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) -> [String; 3] {
     let mut decimals = together_decimals(&[mean, low, high]);
     while decimals > 0 && decimals < 4 && high - low < 2.0 * 10f64.powi(-(decimals as i32)) {

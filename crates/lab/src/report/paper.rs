@@ -146,7 +146,8 @@ fn measured(claim: &Scored) -> String {
         return as_published(&[value]).remove(0);
     }
     let numbers: Vec<f64> = std::iter::once(value).chain(claim.geometric).collect();
-    // A measured number never looks like a threshold that it does not equal.
+    // The text of a measured number must differ from the text of every threshold that the number
+    // does not equal.
     let thresholds = thresholds(&claim.published);
     let mut text = match interval {
         Some([low, high]) => with_interval_apart(&Interval { mean: value, low, high }, &thresholds),

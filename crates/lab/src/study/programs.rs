@@ -66,7 +66,7 @@ impl<'a> Resolver<'a> {
             for &input in &inputs[at] {
                 let request =
                     input.map(|name| self.request(workload, name, scale, &mut requests)).transpose()?;
-                // Generated or read once for all combinations.
+                // The input, which is generated or read once for all combinations.
                 let mut opened = Opened { folder: self.folder().to_owned(), ..Opened::default() };
                 for (variant, given, point) in &points {
                     for named in scenarios.iter().enumerate() {

@@ -56,7 +56,8 @@ impl<'a> Keys<'a> {
         if let Some(entry) = self.take(key) {
             return Ok(entry);
         }
-        // A misspelled key. Keys of one letter are all near to each other.
+        // Whether an entry has a misspelled form of the key. Keys of one letter are left out,
+        // because all of them are similar to each other.
         let is_near = |entry: &&Entry<'_>| key.len() > 1 && nearest(entry.key.get_ref(), &[key]).is_some();
         Err(match self.entries.iter().find(is_near) {
             Some(entry) => {

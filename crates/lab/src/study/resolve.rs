@@ -73,7 +73,7 @@ pub(super) struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     pub(super) fn at<T>(&self, span: Span, result: Result<T, Error>) -> Result<T, Error> {
         result.map_err(|error| match error {
-            // A fault in another file keeps its place in that file.
+            // An error about another file already names a place in that file, and keeps it.
             Error::File { .. } => error,
             other => self.source.error(span, other.to_string()),
         })

@@ -305,8 +305,8 @@ fn read(table: &toml::Table, change: &Change) -> Result<(), Refusal> {
     let Err(error) = toml::from_str::<System>(&text) else { return Ok(()) };
     let message = error.message();
     let is_table = table.get(change.key.as_str()).is_some() || change.value.is_table();
-    // The key belongs to another form of the parameter, such as the columns of a mesh if the
-    // network is a crossbar.
+    // The key belongs to another form of the parameter. For example, the key is the number of
+    // columns of a mesh, but the network is a crossbar.
     let is_other_form = message.starts_with("wanted ") && change.key.matches('.').count() > 1;
     if is_other_form {
         return Err(Refusal::Unknown);

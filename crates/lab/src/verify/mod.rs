@@ -139,8 +139,8 @@ impl Verifier {
     /// of these conditions hold:
     ///
     /// * Each protocol keeps its claims, and the verification covered every part.
-    /// * Each seeded fault was detected, has no effect, or is argued to be equivalent.
-    /// * No seeded fault that is argued to be equivalent was detected.
+    /// * No mutant (a protocol with a seeded fault) survived or remained undecided.
+    /// * No mutant that is argued to be equivalent was killed.
     #[must_use]
     pub fn complaints(self) -> Vec<String> {
         self.complaints

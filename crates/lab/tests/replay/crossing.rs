@@ -77,7 +77,7 @@ fn a_machine_with_split_caches_can_follow_a_trace() {
         led += 1;
         for step in steps {
             if let (Move::Cross { .. }, Some(crosser)) = (step.mv, step.crosses) {
-                // A request that was kept back, or an answer.
+                // The step is the crossing of a delayed request, or of an answer.
                 ways.insert(step.text == "an answer");
                 younger += usize::from(crosser.nth > 0);
             }

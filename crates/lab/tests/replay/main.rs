@@ -45,7 +45,7 @@ fn comes_out(trace: &Trace) {
     let subject = Subject::named(&trace.protocol).expect("a protocol");
     let explored = read.replay(&subject, u64::MAX, &|| false).expect("it can be explored");
     assert_eq!(explored.verdict, Verdict::Same, "{}:\n{trace}", explored.end);
-    // A fault with another explanation is another fault.
+    // If the recorded fault has another explanation, the replay reports another fault.
     let mut other = read;
     other.violation.why.push('!');
     let other = self::timed(&other).expect("the moves are the same");
@@ -175,7 +175,7 @@ fn a_protocol_without_flushes_fails_with_timing() {
         let trace = first_of(protocol, &mutant(protocol, fault));
         assert!(trace.to_string().contains(&format!("protocol {protocol}\nseeded ")), "{trace}");
         comes_out(&trace);
-        // Without the seeded fault, the same fault does not come out.
+        // Without the seeded fault, the replay does not show the same fault.
         let mut sound = trace;
         sound.mutant = None;
         assert!(!timed(&sound).is_ok_and(|timed| timed.verdict == Verdict::Same));
@@ -219,7 +219,8 @@ fn the_machine_follows_every_walk_of_the_explorer() {
     let tests: Vec<Test> = corpus::shipped().expect("they are tests").into_iter().map(plain).collect();
     let mut kinds = BTreeMap::<&str, usize>::new();
     let mut turn = 0;
-    // The repaired protocols have the same code as the published ones.
+    // The published protocols of STC are left out, because the repaired protocols have the same
+    // code.
     for info in zoo::ALL.iter().filter(|info| !zoo::stc::REFUTED.contains(&info.name)) {
         let mut led = 0;
         for test in &tests {
@@ -264,7 +265,8 @@ fn faults_other_than_outcomes_are_reproduced() {
     let test = shipped("hrf/fig6.litmus");
     for protocol in ["vi", "hlrc-repaired"] {
         let subject = Subject::named(protocol).expect("a protocol");
-        // The named mutant leaves unfinished work at the end of a run. Most others miscount before.
+        // The mutant with this name leaves unfinished work at the end of a run. Most other mutants
+        // fail before the end, because they count wrong.
         let is_wanted =
             |at: usize, mutant: &Mutant| at.is_multiple_of(11) || mutant.name.ends_with("Sync in R, to V");
         for (at, mutant) in mutants::all(&subject).into_iter().enumerate() {
@@ -313,7 +315,7 @@ fn an_impossible_move_is_named_with_the_possible_ones() {
         let why = timed(&trace).map(|timed| timed.end).expect_err(to);
         assert!(why.starts_with(what) && why.lines().count() == 1, "{why}");
     }
-    // After half of the moves it continues.
+    // Without its last move, the run has not ended.
     let mut short: Trace = KEPT.parse().expect("it is kept");
     short.violation.moves.pop();
     let timed = timed(&short).expect("it can be led");

@@ -24,7 +24,8 @@ fn open(
     if drawn.end != End::Goes {
         return Err(drawn.end);
     }
-    // No node has this number.
+    // No node has the number 250, so the move is impossible, and the error lists the possible
+    // moves.
     moves.push(Move::Answer { node: 250, line: 0 });
     let drawn = explorer.replay(&program, &test.placements[placement], moves).expect("supported");
     moves.pop();
