@@ -4,8 +4,8 @@ use crate::interpreter::Driver;
 use crate::nodes::At;
 use proto::{LineData, MemoryOp, Protocol, SetIndex, Slot, Spending, TimerClass, Uses, Way};
 
-/// A driver that records the effects of one step. It evicts no ways, so an input that needs a way
-/// stays parked.
+/// A driver that records the effects of one step. The driver evicts no line, so an input that needs
+/// a way of a full set stays parked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record<P: Protocol> {
     /// The messages that the step sent, each with the position of its receiver.
@@ -14,7 +14,7 @@ pub struct Record<P: Protocol> {
     pub memory: Vec<MemoryOp>,
     /// The classes of the timers that the step started.
     pub timers: Vec<TimerClass>,
-    /// The sets in which inputs wait for a free way.
+    /// The cache sets in which inputs wait for a free way.
     pub needs: Vec<SetIndex>,
     /// The ways that the step used, in order. Drivers need them to know how recently each way was
     /// used.
@@ -44,7 +44,7 @@ impl<P: Protocol> Default for Record<P> {
 }
 
 impl<P: Protocol> Record<P> {
-    /// Clears all lists, so that the next step can be recorded. The counters stay.
+    /// Clears all lists, so that the next step can be recorded. The counters keep their values.
     pub fn clear(&mut self) {
         self.sends.clear();
         self.memory.clear();
@@ -55,8 +55,9 @@ impl<P: Protocol> Record<P> {
         self.spends.clear();
     }
 
-    /// Whether the step had no effect outside its station. Counters, way uses and time attribution
-    /// do not count as effects.
+    /// Whether the step had no effect outside its station (the controller that made the step).
+    /// Three kinds of records do not count as effects: counters, used ways, and the attribution of
+    /// time.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         self.sends.is_empty()

@@ -1,5 +1,5 @@
-//! Arguments that a mutant is equivalent: no program can detect its fault. Files beside the code
-//! contain the arguments.
+//! Reads arguments that a mutant (a protocol with one seeded fault) is equivalent to the protocol:
+//! no program can detect its fault. Files beside the code contain the arguments.
 //!
 //! A file `equivalent-guards.txt` has one line for each argument: the name of the mutant, in which
 //! `*` stands for any text, then ` # `, and the reason. A name has no line number, so it survives
@@ -13,11 +13,12 @@ use crate::schema::{files, read};
 /// `zoo`.
 pub const FILE: &str = "equivalent-guards.txt";
 
-/// An argument that certain mutants are equivalent: no program can detect their faults.
+/// An argument that certain mutants are equivalent to the protocol: no program can detect their
+/// faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
     name: String,
-    /// The reason why no program can detect the faults.
+    /// The reason why no program can detect the faults of the mutants.
     pub reason: String,
 }
 
@@ -54,7 +55,8 @@ impl Argument {
         is_named(&self.name, mutant)
     }
 
-    /// The name of the mutants that the argument is about. `*` stands for any text.
+    /// The pattern of the names of the mutants that the argument is about. In the pattern, `*`
+    /// stands for any text.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -1,27 +1,28 @@
-//! Child processes that carry out trials. A process serves many mutants, one trial after another.
+//! Starts child processes that carry out trials of mutants. A process serves many mutants, one
+//! trial after another.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
-/// The result of one trial.
+/// The result of one trial: one mutant on one case (a program on a machine).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The case shows a fault, which the text describes.
+    /// The case shows a fault of the mutant. The text describes the fault.
     Killed(String),
-    /// The case ends and shows no fault.
+    /// The case ends and shows no fault of the mutant.
     Left,
     /// The mutant panics, or ends the process.
     Crashed(String),
-    /// A step of a controller does not end.
+    /// A step of a controller does not end with the mutant.
     Endless,
 }
 
-/// The number of processes that may end without an answer to one trial. The trial then counts as a
+/// If this number of processes in succession is killed during the same trial, the trial counts as a
 /// crash.
 const GONE_MAX: usize = 8;
 
-/// The numbers of the signals by which a user or the system ends processes.
+/// The numbers of the Unix signals by which a user or the system ends processes.
 const SIGHUP: i32 = 1;
 const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
@@ -34,8 +35,8 @@ struct Running {
     output: BufReader<ChildStdout>,
 }
 
-/// A child process for trials with one protocol. It is started when it is first needed. If it has
-/// ended, it is started again for the next trial.
+/// A worker: it has a child process for trials with one protocol. The process is started when it is
+/// first needed. If the process has ended, a new one is started for the next trial.
 pub(crate) struct Worker<'a> {
     program: &'a Path,
     arguments: Vec<String>,
@@ -64,8 +65,8 @@ impl<'a> Worker<'a> {
         Ok(Running { child, input, output: BufReader::new(output) })
     }
 
-    /// Carries out the trial that the line `trial` describes. A process that is killed from outside
-    /// is started again.
+    /// Carries out the trial that the line `trial` describes. If the child process is killed from
+    /// outside, a new process repeats the trial.
     pub(crate) fn ask(&mut self, trial: &str) -> Result<Answer, String> {
         for _ in 0..GONE_MAX {
             let mut running = match self.running.take() {
@@ -109,8 +110,8 @@ fn answer(line: &str) -> Result<Answer, String> {
     }
 }
 
-/// The answer for a process that has ended during a trial. `None` if a signal from outside killed
-/// it.
+/// The result of a trial whose process ended without an answer. `None` if the process was killed
+/// from outside, perhaps for its memory. The trial is then repeated.
 fn ended(mut running: Running) -> Result<Option<Answer>, String> {
     drop(running.input);
     let mut errors = String::new();

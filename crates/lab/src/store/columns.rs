@@ -1,7 +1,7 @@
-//! Converts a result to a Parquet file with one row, and back.
+//! Converts the result of a task to a Parquet file with one row, and reads such files.
 //!
-//! Counters, energies and settings are columns, so that any reader of Parquet can join the files of
-//! a folder by column names.
+//! Each counter, each energy and each setting is a column of its own. So any reader of Parquet can
+//! combine the files of a folder by the names of their columns.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,8 @@ pub(super) fn write(task: &Task, measured: &Measured) -> Result<Vec<u8>, String>
 /// Reads a result from the bytes of a Parquet file.
 ///
 /// # Errors
-/// A sentence, if the bytes are not a file of this kind, or if the result belongs to another task.
+/// If the bytes are not a file with a result, or if the result belongs to another task than `task`.
+/// The error is a sentence.
 pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
     let readable = |error: ParquetError| error.to_string();
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(readable)?;
