@@ -27,8 +27,8 @@ macro_rules! protocols {
         /// The descriptions of all protocols.
         pub const ALL: &[Info] = &[$($(<$module::$protocol as Protocol>::INFO),+),+];
 
-        /// Calls the function `visit` for the protocol with this name, and returns the result.
-        /// Returns `None` if no protocol has this name.
+        /// Calls [`Visit::visit`] for the protocol with this name, and returns the result. Returns
+        /// `None` if no protocol has this name.
         pub fn with<V: Visit>(name: &str, visit: V) -> Option<V::Output> {
             $($(
                 if name == <$module::$protocol as Protocol>::INFO.name {

@@ -3,7 +3,8 @@
 //!
 //! As published, a relaxed atomic is performed in the cache that is registered for the line. A data
 //! load or a release of another thread does not see the atomic's result there. In this table, the
-//! bank recalls the registration first, and then performs the atomic itself.
+//! bank recalls the registration first and then performs the atomic itself, like any other atomic
+//! that the L2 performs.
 
 use super::BankTable;
 use crate::registration::{BankAction, BankEvent, BankState};
