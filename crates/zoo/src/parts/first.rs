@@ -24,8 +24,7 @@ pub struct FirstLevel<S, W = Slot> {
 
 proto::clone_in_place! { [S: Clone, W: Clone] FirstLevel<S, W> { array, lower, fills } }
 
-/// The resources that an access must have before the row of the table for the access is carried
-/// out.
+/// The resources that an access needs before its row of the table is carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceNeeds {
     /// Whether the access needs an entry of the store buffer.

@@ -38,7 +38,7 @@ impl Locks {
     }
 
     /// Notes that a read-modify-write waits for locks. If no other read-modify-write waits, it
-    /// waits for all locks that are held now.
+    /// waits for all locks that are held now. Otherwise it waits for the same locks as the others.
     pub fn wait(&mut self) {
         if self.awaited.is_empty() {
             std::mem::swap(&mut self.awaited, &mut self.others);
