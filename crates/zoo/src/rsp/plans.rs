@@ -63,8 +63,8 @@ const fn is_remote(key: PlanKey) -> bool {
 }
 
 /// The plan of an operation that is not a remote operation: rows a0 to a2, a6 to a8, a15, and a16
-/// to a18. The steps are those of `vi`. A read-modify-write that the L1 performs first waits for
-/// locks of remote operations.
+/// to a18. The steps are those of `vi`. A read-modify-write that is performed in the L1 has one
+/// more step before them: it waits for the locks of remote operations.
 const fn local(key: PlanKey) -> Steps<Step> {
     let is_here = key.is_plain() || matches!(key.reach(), Reach::Group);
     let first: &[Step] = match key.op {
