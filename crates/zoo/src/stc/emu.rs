@@ -89,9 +89,9 @@ impl Emu {
 
     /// Moves the start bit of bands because of a conflict: a load, and a blocked write that
     /// demanded the epoch of the load's band. If the two addresses differ in the bits above the
-    /// band, the start bit becomes higher, which separates the load and the write. Otherwise it
-    /// becomes lower, which may separate them. Only the first conflict since the last change of
-    /// epochs counts.
+    /// band, the start bit becomes higher, which can separate the load and the write. Otherwise it
+    /// becomes lower, which can also separate them. Only the first conflict since the last change
+    /// of epochs counts.
     fn adapt(&mut self, load: LineAddr, params: &Params) {
         let shift = self.granted.shift;
         let demand = self.wanted.get(self.granted.band(load) as usize).copied().flatten();

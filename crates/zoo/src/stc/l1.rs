@@ -28,8 +28,8 @@ enum Change {
     /// The compute unit prepares for the change: it issues no write, and waits for the acks of
     /// pending writes.
     Prepares(Option<Grant>),
-    /// The compute unit is ready for the change: no write is pending, and it has told the manager
-    /// (the epoch management unit).
+    /// The compute unit is ready for the change: no write is pending, and the manager (the epoch
+    /// management unit) has been told so.
     IsReady(Option<Grant>),
 }
 
@@ -213,7 +213,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         cx.fx.send(EMU, ToEmu::EpochDemand { line, adapts });
     }
 
-    /// Removes the copies of lines whose bands are in the coming epochs `next`.
+    /// Removes the copies of the lines whose epochs `next` grants.
     fn give_up<P: Stc>(&mut self, next: Grant, cx: &mut Cx<'_, P>) -> Disposition {
         self.event_of_all(|line, _| next.contains(line), Event::Epoch, Operand::Nothing, cx)
     }

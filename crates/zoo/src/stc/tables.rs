@@ -227,8 +227,8 @@ proto::plans! {
     pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
 }
 
-/// The plan (list of steps) of an operation. A write is answered when it has been performed at the
-/// L2, so a release at device scope needs no step.
+/// The plan (list of steps) of an operation. A write is answered only after it has been performed
+/// at the L2, so a release at device scope needs no step.
 const fn plan(key: PlanKey) -> Steps<Step> {
     use Step::*;
     let is_wide = matches!(key.reach(), Reach::System) && !key.is_plain();
