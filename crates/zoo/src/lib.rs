@@ -12,7 +12,7 @@ pub mod registration;
 /// A function that is generic over the protocol. [`with`] finds the protocol by its name, and calls
 /// the function for this protocol.
 pub trait Visit {
-    /// The result of the function.
+    /// The type of the result of `visit`.
     type Output;
     /// Calls the function for the protocol `P`.
     fn visit<P: Protocol>(self) -> Self::Output;

@@ -110,7 +110,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.fx.uses.fetches += 1;
     }
 
-    /// Frees a miss register, and wakes the inputs that wait for a register or a way.
+    /// Frees a miss register, and wakes the inputs that wait for a miss register, or for a way in
+    /// the set of `place`.
     pub fn end_fill<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
         cx.count_down(&mut self.fills, "a fill ends, but none was under way");
         cx.fx.wake(Key::Way(place.set));
@@ -204,7 +205,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         (old, was_clean)
     }
 
-    /// Removes a line from the store buffer, and wakes the inputs that wait for an entry.
+    /// Removes a line from the store buffer, and wakes the inputs that wait for an entry of the
+    /// buffer.
     pub fn unqueue<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         self.lower.buffer.remove(line);
         cx.fx.wake(Key::StoreBuffer);

@@ -28,8 +28,8 @@ impl Locks {
         self.others.insert((node, slot), ());
     }
 
-    /// Removes the lock of a remote operation. Returns true if it was the last lock for which a
-    /// read-modify-write waits.
+    /// Removes the lock of a remote operation. Returns true if this lock was the last one for which
+    /// a read-modify-write waits.
     #[must_use]
     pub fn unlock(&mut self, node: NodeId, slot: Slot) -> bool {
         let ended = (node, slot);

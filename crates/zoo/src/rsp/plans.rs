@@ -54,8 +54,8 @@ const fn repaired(key: PlanKey) -> Steps<Step> {
     Steps::of(&[first, printed(key).as_slice()])
 }
 
-/// Whether the operation synchronizes with narrower scopes on other compute units. An operation
-/// whose scope is within one compute unit never does.
+/// Whether the operation is a remote operation, which synchronizes with narrower scopes on other
+/// compute units. An operation whose scope is within one compute unit is never remote.
 const fn is_remote(key: PlanKey) -> bool {
     let is_kernel = matches!(key.op, OpClass::KernelBegin | OpClass::KernelEnd);
     let is_plain = matches!(key.order, proto::Order::Plain);

@@ -231,7 +231,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         next.map_or(Disposition::Done, |next| self.give_up(next, cx))
     }
 
-    /// Changes to the new epochs, and issues the blocked writes of their bands.
+    /// Changes to the new epochs `next`, and issues the blocked writes whose epochs `next` grants.
     fn change<P: Stc>(&mut self, next: Grant, cx: &mut Cx<'_, P>) -> Disposition {
         if !matches!(self.change, Change::IsReady(_)) {
             return Disposition::Impossible("this compute unit is not ready for a change");

@@ -155,7 +155,7 @@ impl Variant {
     }
 }
 
-/// The parameters of the protocol on a machine.
+/// The parameters of an STC protocol on one machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
     epochs: u32,
@@ -308,11 +308,11 @@ const CLAIMS: &[Claim] = &[
     },
 ];
 
-/// The names of the published protocols. The explorer refutes their claims.
+/// The names of the STC protocols as published. The explorer refutes their claims.
 pub const REFUTED: [&str; 4] = ["stc-nv", "stc-es", "stc-ab", "stc-mb"];
 
-/// The names of the published protocols in which a write can wait for ever, because the demand of
-/// its epoch is lost when the start bit moves.
+/// The names of the STC protocols as published in which a write can wait for ever, because the
+/// demand of its epoch is lost when the start bit of bands moves.
 pub const STARVING: [&str; 2] = ["stc-ab", "stc-mb"];
 
 /// Generates one protocol of the STC family. The argument `$variant` gives the settings in which

@@ -166,7 +166,7 @@ symbols! {
     }
 }
 
-/// The table of the epoch management unit.
+/// The state transition table of the epoch management unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EmuTable;
 

@@ -29,7 +29,7 @@ pub(crate) struct ObservedStep {
     /// The index of the node within its kind.
     pub(crate) index: u16,
     pub(crate) input: StepInput,
-    /// The actions of the rows that fired, one list for each row.
+    /// The actions of the table rows that this step carried out, one list for each row.
     pub(crate) rows: Vec<Vec<&'static str>>,
     pub(crate) uses: Uses,
     /// The changes of attribution in this step: from now on, the time of the request in this slot
