@@ -1,4 +1,5 @@
-//! The states that tables declare as special, and the reports of impossible actions.
+//! Tests of the states that tables declare as owning or as never stored, and of the reports of
+//! impossible inputs and actions.
 
 use drive::{Machine, Nodes, Record, StationInput};
 use proto::{
@@ -15,7 +16,7 @@ const L1: NodeId = NodeId { kind: 0, index: 0 };
 const BANK: NodeId = NodeId { kind: 1, index: 0 };
 const LINE: LineAddr = LineAddr(0);
 
-/// One station (controller with its parked inputs) of hLRC, driven by a test.
+/// One station (a controller with its parked inputs) of hLRC. A test gives inputs to the station.
 struct SingleStation {
     machine: Machine<Hlrc>,
     id: NodeId,
