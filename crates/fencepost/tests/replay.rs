@@ -167,7 +167,11 @@ fn a_file_that_is_no_trace_is_bad_input_with_its_line() {
         ),
         ("protocol hlrc", "protocol hlrx", "there is no protocol 'hlrx', did you mean 'hlrc'?"),
         ("models drf", "models drv", "there is no model `drv`"),
-        ("agents cu0", "agents cu0 cu1", "the placement is of another program"),
+        (
+            "agents cu0",
+            "agents cu0 cu1",
+            "the placement does not fit the program: it has another number of threads, locations or widths",
+        ),
         ("issue 0", "issue now", "`issue now` is no move"),
     ];
     for (from, to, what) in cases {

@@ -305,7 +305,9 @@ impl Code {
             Verdict::Forward(from) => {
                 let from = state.pending.iter().find(|p| IssueId(u32::from(p.id)) == from);
                 let from = from.ok_or_else(|| {
-                    ThreadError::Protocol(format!("P{thread} is forwarded a value that it never wrote"))
+                    ThreadError::Protocol(format!(
+                        "the core forwards a store to P{thread} that this thread never made"
+                    ))
                 })?;
                 let Instr::Load { dst, .. } = instr else { return Ok(Offer::Nothing) };
                 next.registers[usize::from(dst.0)] = from.value.into();

@@ -115,7 +115,7 @@ impl Machine {
     ) -> PartResult<Option<(u8, u8, u32)>> {
         let (thread, id) = self.slots.thread(entry, slot).ok_or_else(|| {
             Arc::from(format!(
-                "{} answers slot {slot}, which no request has",
+                "{} answers the request in slot {slot}, but no request has this slot",
                 self.controllers.node_name(entry)
             ))
         })?;

@@ -355,7 +355,7 @@ fn features_that_no_timed_machine_has_are_named() {
         }
     };
     assert!(with("agents cu0", "agents command-processor").contains("command processor"));
-    assert!(with("lines 0", "lines 200").contains("needs a line with a number below"));
+    assert!(with("lines 0", "lines 200").contains("a line number below"));
     assert!(with("protocol hlrc\n", "protocol hlrc\nseeded none\n").contains("found `none`"));
 }
 
