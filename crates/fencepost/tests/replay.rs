@@ -129,7 +129,8 @@ fn moves_that_do_not_fit_are_bad_input() {
     let (code, out, err) = changed("short", &short, &[]);
     assert_eq!((code, &*out, &*err), (2, "", "fencepost: FILE: the moves end before the program does\n"));
     let (code, out, err) = changed("short", &short, &timed);
-    let goes_on = "fencepost: FILE: it has not ended; possible now: `deliver 0 1 0`\n";
+    let goes_on =
+        "fencepost: FILE: the timed run has not ended after the last move; possible now: `deliver 0 1 0`\n";
     assert_eq!((code, &*out, &*err), (2, "", goes_on));
 }
 

@@ -103,7 +103,7 @@ impl Core {
     fn barrier(&self, how: Semantics) -> Accepted {
         match self {
             Core::Wave(w) => w.barrier_with(how),
-            Core::Host(host) => host.fail("a barrier on the host"),
+            Core::Host(host) => host.fail("the host cannot execute a barrier"),
         }
     }
 
