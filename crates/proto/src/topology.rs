@@ -313,7 +313,7 @@ impl Topology {
         };
         if other.beside.is_some() {
             return Err(format!(
-                "level `{name}` is beside `{beside}`, expected a level with a place on the network"
+                "level `{name}` is beside `{beside}`, expected a level with nodes of its own on the network"
             ));
         }
         if other.per != level.per || !level.count.is_multiple_of(other.count) {

@@ -293,8 +293,8 @@ impl Gap {
                     })
                     .collect();
                 format!(
-                    "a chain leads from one to the other (steps {}), but hrf-direct does not join links of \
-                     different scopes",
+                    "a chain of releases and acquires leads from the first access to the second (steps {}), \
+                     but hrf-direct does not join links of different scopes",
                     links.join(", ")
                 )
             }

@@ -213,7 +213,8 @@ pub(crate) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
     let longest = lengths.iter().copied().max().unwrap_or(0);
     if u64::from(longest) * vertices >= u64::from(NO_PATH) {
         let why = format!(
-            "an edge has the length {longest}, expected less than {NO_PATH} divided by the {vertices} vertices"
+            "an edge has the length {longest}, expected less than {NO_PATH} divided by the number of \
+             vertices, {vertices}"
         );
         return Err(settings.conflict(why));
     }

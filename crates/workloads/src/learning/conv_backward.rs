@@ -220,7 +220,9 @@ fn conv_backward(settings: &Settings, seed: u64) -> Result<Instance, BadSetting>
     let sizes = Sizing { batch, channels, side, filters, filter_side, stride, rows };
     let largest = sizes.images().max(sizes.outputs()).max(sizes.weights());
     if largest > 1 << 30 {
-        return Err(settings.conflict(format!("an array of {largest} numbers, expected at most 2^30")));
+        return Err(
+            settings.conflict(format!("the largest array has {largest} numbers, expected at most 2^30"))
+        );
     }
     // The numbers are whole, from -3 to 3. The gradients stay far below 2^24, so they are exact.
     let images = move || multiples(seed, sizes.images(), 3, 1.0);

@@ -337,7 +337,9 @@ fn recurrent(kind: Kind, settings: &Settings, seed: u64) -> Result<Instance, Bad
     let sizes = Sizing { kind, batch, steps, hidden, inputs };
     let products = steps * batch * sizes.products();
     if products > 1 << 28 {
-        return Err(settings.conflict(format!("{products} products of all steps, expected at most 2^28")));
+        return Err(
+            settings.conflict(format!("all steps together have {products} products, expected at most 2^28"))
+        );
     }
     let name = if kind == Kind::Gru { "rnn-gru" } else { "rnn-lstm" };
     let program = Program::new(name, move |host| async move {

@@ -160,7 +160,7 @@ pub(crate) fn on_matrix(graph: &graph::Csr, settings: &Settings, _seed: u64) -> 
     if let Some(row) = magnitudes.iter().position(|value| *value > f64::from(f32::MAX)) {
         let products = counted(products, "product");
         return Err(settings.conflict(format!(
-            "row {} overflows single precision after {products}; set `products` to less",
+            "row {} overflows single precision after {products}; set `products` to a smaller number",
             row + 1
         )));
     }

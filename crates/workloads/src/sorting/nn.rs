@@ -67,7 +67,9 @@ const FARTHEST: f32 = 1e9;
 fn nearest(n: u64, places: Numbers, settings: &Settings) -> Result<Instance, BadSetting> {
     let wanted = settings.count("nearest");
     if wanted > n {
-        return Err(settings.conflict(format!("{wanted} nearest places exceed {n} places")));
+        return Err(
+            settings.conflict(format!("`nearest` is {wanted}, expected at most the number of places, {n}"))
+        );
     }
     let of_check = places.clone();
     let program = Program::new("nn", move |host| async move {

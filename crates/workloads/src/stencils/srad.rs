@@ -207,7 +207,9 @@ fn srad(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let (rows, columns) = (settings.count("rows") as u32, settings.count("columns") as u32);
     let (region, iterations) = (settings.count("region") as u32, settings.count("iterations"));
     if region > rows.min(columns) {
-        let why = format!("a region of {region} rows and columns exceeds {rows} rows or {columns} columns");
+        let why = format!(
+            "a region of {region} rows and columns exceeds the image of {rows} rows and {columns} columns"
+        );
         return Err(settings.conflict(why));
     }
     let n = u64::from(rows) * u64::from(columns);

@@ -129,7 +129,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
     };
     if sources > vertices || sources * vertices > DISTANCES_MAX {
         let why = format!(
-            "the paths from {sources} sources to {vertices} vertices, expected at most as many sources as \
+            "{sources} sources of paths to {vertices} vertices, expected at most as many sources as \
              vertices and at most {DISTANCES_MAX} paths: set `sources`"
         );
         return Err(settings.conflict(why));

@@ -21,9 +21,7 @@ const LENGTH_MAX: u64 = 100;
 pub(crate) fn generated(settings: &Settings, seed: u64) -> Result<Csr, BadSetting> {
     let (vertices, edges) = (settings.count(VERTICES.name), settings.count(EDGES.name));
     if vertices == 1 && edges > 0 {
-        return Err(
-            settings.conflict(format!("a graph of 1 vertex has no room for {}", counted(edges, "edge")))
-        );
+        return Err(settings.conflict(format!("a graph of 1 vertex cannot have {}", counted(edges, "edge"))));
     }
     // The arrays are the offsets, the targets and the lengths.
     settings.limit_arrays(&[VERTICES.name, EDGES.name], 4 * (vertices + 1 + 2 * edges))?;
