@@ -255,7 +255,8 @@ impl Gap {
         let (first, second) = race.steps;
         match self {
             Gap::NoRelease => format!(
-                "no release follows step {}, neither in P{} nor in a thread that has synchronized with it",
+                "no release follows step {0}, neither in P{1} nor in a thread that has synchronized with \
+                 P{1}",
                 number(first),
                 steps[first].place.thread.0
             ),

@@ -198,7 +198,8 @@ fn errors_of_a_metis_file_are_named() {
             ),
             (
                 "2 1 1\n2 5\n1 6\n",
-                "g:2:1: found weight 5 for the edge to vertex 2, expected 6, its weight on line 3",
+                "g:2:1: found weight 5 for the edge to vertex 2, expected 6, the weight of this edge on line \
+                 3",
             ),
             ("2 1\n1 2\n", "g:2:1: found a self loop, which the options of the reader refuse"),
             (

@@ -115,8 +115,8 @@ impl Stager<'_, '_, '_> {
         if !self.graph.is_static(left.low) || !self.graph.is_static(right.low) {
             return self.fail(
                 a_place,
-                "this comparison depends on reads-from or coherence, expected sets or \
-                                       relations that do not depend on them",
+                "this comparison depends on reads-from or coherence, expected sets or relations that do not \
+                 depend on them",
             );
         }
         let (left, right) = (self.graph.value(left.low), self.graph.value(right.low));
@@ -260,8 +260,8 @@ impl Stager<'_, '_, '_> {
         if !self.graph.is_static(rel.low) {
             return self.fail(
                 place,
-                "the classes of this relation depend on reads-from or coherence, \
-                                     expected a relation that does not depend on them",
+                "the classes of this relation depend on reads-from or coherence, expected a relation that \
+                 does not depend on them",
             );
         }
         let rows = self.graph.value(rel.low).to_vec();
