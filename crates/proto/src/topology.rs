@@ -318,8 +318,8 @@ impl Topology {
         }
         if other.per != level.per || !level.count.is_multiple_of(other.count) {
             return Err(format!(
-                "level `{name}` has {} controllers for each {}, expected a multiple of the number \
-                 of `{beside}`, which is beside it ({} for each {})",
+                "level `{name}` has {} controllers for each {}, expected a multiple of the \
+                 number of controllers of level `{beside}`, which is beside this level ({} for each {})",
                 level.count,
                 level.per.name(),
                 other.count,

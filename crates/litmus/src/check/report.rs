@@ -177,7 +177,7 @@ pub(crate) fn report(
     }
     for (check, _) in flags.iter().filter(|(_, flagged)| flagged.waits) {
         let name = checks.get(*check).map_or("", |check| &check.name);
-        notes.push(format!("`{name}` holds in an execution where a thread waits, perhaps for ever"));
+        notes.push(format!("the flag `{name}` holds in an execution where a thread waits, perhaps for ever"));
     }
     let quantifier = program.condition.quantifier;
     let verdict = program.condition.verdict(positive > 0, negative == 0);
