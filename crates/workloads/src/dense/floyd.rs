@@ -32,8 +32,8 @@ pub(crate) static FW: Workload = Workload {
         paper: &[("vertices", "512"), ("edges", "64k")],
     },
     settings: &[
-        Setting::count("vertices", 96, 1, VERTICES_MAX, "vertices of the graph"),
-        Setting::count("edges", 1500, 0, 1 << 26, "edges of the graph"),
+        Setting::count("vertices", 96, 1, VERTICES_MAX, "number of vertices of the graph"),
+        Setting::count("edges", 1500, 0, 1 << 26, "number of edges of the graph"),
         Setting::policy(
             "form",
             &[("by-pivot", "a kernel for each vertex"), ("blocked", "three kernels for each 16 vertices")],

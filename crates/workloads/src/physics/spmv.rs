@@ -27,9 +27,9 @@ pub(crate) static SPMV: Workload = Workload {
         paper: &[("rows", "128k"), ("per-row", "32"), ("products", "10")],
     },
     settings: &[
-        Setting::count("rows", 2048, 1, 1 << 24, "rows and columns of the matrix"),
+        Setting::count("rows", 2048, 1, 1 << 24, "number of rows and of columns of the matrix"),
         Setting::count("per-row", 8, 1, 1 << 12, "mean number of elements of a row that are not zero"),
-        Setting::count("products", 3, 1, 1000, "consecutive products, a launch each"),
+        Setting::count("products", 3, 1, 1000, "number of consecutive products; each product is one launch"),
         Setting::policy(
             "rows-to",
             &[("scalar", "one work-item computes a row"), ("vector", "one wavefront computes a row")],

@@ -17,8 +17,8 @@ pub(crate) static NN: Workload = Workload {
     // The size `paper` is that of Rodinia's list of hurricanes, which has 42764 places.
     sizes: Sizes { tiny: &[("n", "1000")], small: &[], paper: &[("n", "42764")] },
     settings: &[
-        Setting::count("n", 42_764, 1, 1 << 26, "places"),
-        Setting::count("nearest", 10, 1, 1 << 10, "nearest places to find"),
+        Setting::count("n", 42_764, 1, 1 << 26, "number of places"),
+        Setting::count("nearest", 10, 1, 1 << 10, "number of nearest places to find"),
     ],
     make: nn,
 };

@@ -34,8 +34,8 @@ pub(crate) static APSP: Workload = Workload {
     settings: &[
         Setting::count(VERTICES.name, 128, 1, 1 << 16, VERTICES.meaning),
         Setting::count(EDGES.name, 512, 0, 1 << 24, EDGES.meaning),
-        Setting::count("sources", 0, 0, 1 << 16, "sources of paths; 0 takes all vertices"),
-        Setting::count("batch", 16, 1, 1 << 12, "sources in one kernel"),
+        Setting::count("sources", 0, 0, 1 << 16, "number of sources of paths; 0 takes all vertices"),
+        Setting::count("batch", 16, 1, 1 << 12, "number of sources whose paths one kernel computes"),
     ],
     make: |settings, seed| on_generated(on_graph, settings, seed),
 };

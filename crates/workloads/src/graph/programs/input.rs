@@ -6,8 +6,9 @@ use crate::data::{self, mix};
 use crate::graph::{Csr, Offsets, Weights, power_law};
 use crate::settings::{BadSetting, Setting, Settings};
 
-pub(crate) const VERTICES: Setting = Setting::count("vertices", 16_384, 1, 1 << 26, "vertices of the graph");
-pub(crate) const EDGES: Setting = Setting::count("edges", 60_000, 0, 1 << 28, "edges of the graph");
+pub(crate) const VERTICES: Setting =
+    Setting::count("vertices", 16_384, 1, 1 << 26, "number of vertices of the graph");
+pub(crate) const EDGES: Setting = Setting::count("edges", 60_000, 0, 1 << 28, "number of edges of the graph");
 pub(crate) const SOURCE: Setting =
     Setting::count("source", 0, 0, u32::MAX as u64, "the source vertex of all paths");
 
