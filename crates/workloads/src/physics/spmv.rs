@@ -33,7 +33,7 @@ pub(crate) static SPMV: Workload = Workload {
         Setting::policy(
             "rows-to",
             &[("scalar", "one work-item computes a row"), ("vector", "one wavefront computes a row")],
-            "the owner of a row",
+            "the work-items that compute a row",
         ),
     ],
     make: |settings, seed| {

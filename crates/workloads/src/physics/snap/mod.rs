@@ -50,7 +50,7 @@ pub(crate) static SNAPC: Workload = Workload {
         ],
     },
     settings: &[
-        Setting::count("cells", 5, 1, 64, "number of cells along two edges of the box"),
+        Setting::count("cells", 5, 1, 64, "number of cells along each of two edges of the box"),
         Setting::count("layers", 5, 1, 64, "number of cells along the third edge of the box"),
         Setting::count("groups", 4, 1, 64, "number of energy groups"),
         Setting::count("angles", 6, 1, 256, "number of angles of an octant"),
