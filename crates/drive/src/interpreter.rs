@@ -235,7 +235,10 @@ impl<P: Protocol> Nodes<P> {
         let uses = &fx.uses;
         let (accesses, counted) = (uses.accesses, uses.hits + uses.misses + uses.bypasses);
         fx.violation.take().unwrap_or_else(|| {
-            format!("{}: {accesses} accesses, but {counted} hits, misses and bypasses", self.name(at))
+            format!(
+                "{}: a step counts {accesses} accesses, but {counted} hits, misses and bypasses together",
+                self.name(at)
+            )
         })
     }
 }

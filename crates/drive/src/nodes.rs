@@ -78,7 +78,9 @@ impl<P: Protocol> Nodes<P> {
     /// If the machine has no such controller.
     pub fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String> {
         let id = P::entry(&self.setup.params, agent, key);
-        self.position(id).ok_or_else(|| format!("{agent:?} has no entry: the machine has no {id:?}"))
+        self.position(id).ok_or_else(|| {
+            format!("no controller receives the requests of {agent:?}: the machine has no {id:?}")
+        })
     }
 
     /// The name of a controller, such as `L1[0]`.

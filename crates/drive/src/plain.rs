@@ -218,7 +218,9 @@ impl<S: StationStore> MinimalDriver<S> {
             let Some((at, input)) = self.next() else { return Ok(()) };
             self.stage.tell(at, input, &mut self.ahead)?;
         }
-        Err(Arc::from("all requests are answered, but the machine never becomes quiet"))
+        Err(Arc::from(
+            "all requests are answered, but the controllers get new messages and timers without end",
+        ))
     }
 
     /// Takes the next input to deliver. The first `late` inputs of the queue (the late inputs) are

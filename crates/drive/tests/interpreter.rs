@@ -246,7 +246,10 @@ fn a_way_goes_to_the_input_that_waits_for_it_longest() {
 #[test]
 fn a_driver_receives_no_effects_after_a_violation() {
     let (done, calls) = tell::<Ports>(Op::Store, false);
-    assert_eq!(done, Err("Port[0]: 2 accesses, but 1 hits, misses and bypasses".to_owned()));
+    assert_eq!(
+        done,
+        Err("Port[0]: a step counts 2 accesses, but 1 hits, misses and bypasses together".to_owned())
+    );
     assert!(calls.is_empty(), "{calls:?}");
     let (done, calls) = tell::<Ports>(Op::Load, false);
     let why = done.expect_err("there are two ports");

@@ -129,7 +129,8 @@ fn moves_that_do_not_fit_are_bad_input() {
     let (code, out, err) = changed("short", &short, &[]);
     assert_eq!((code, &*out, &*err), (2, "", "fencepost: FILE: the moves end before the program does\n"));
     let (code, out, err) = changed("short", &short, &timed);
-    let goes_on = "fencepost: FILE: it has not ended; possible now: `deliver 0 1 0`\n";
+    let goes_on =
+        "fencepost: FILE: the timed run has not ended after the last move; possible now: `deliver 0 1 0`\n";
     assert_eq!((code, &*out, &*err), (2, "", goes_on));
 }
 
@@ -167,7 +168,11 @@ fn a_file_that_is_no_trace_is_bad_input_with_its_line() {
         ),
         ("protocol hlrc", "protocol hlrx", "there is no protocol 'hlrx', did you mean 'hlrc'?"),
         ("models drf", "models drv", "there is no model `drv`"),
-        ("agents cu0", "agents cu0 cu1", "the placement is of another program"),
+        (
+            "agents cu0",
+            "agents cu0 cu1",
+            "the placement does not fit the program: it has another number of threads, locations or widths",
+        ),
         ("issue 0", "issue now", "`issue now` is no move"),
     ];
     for (from, to, what) in cases {

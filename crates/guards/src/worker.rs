@@ -60,7 +60,7 @@ impl<'a> Worker<'a> {
             .map_err(error)?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let (Some(input), Some(output)) = (input, output) else {
-            return Err(String::from("a child has no pipes"));
+            return Err(String::from("a child process has no pipes"));
         };
         Ok(Running { child, input, output: BufReader::new(output) })
     }
@@ -85,7 +85,7 @@ impl<'a> Worker<'a> {
                 return Ok(answer);
             }
         }
-        Ok(Answer::Crashed(String::from("killed, perhaps for its memory")))
+        Ok(Answer::Crashed(String::from("killed, perhaps because it used too much memory")))
     }
 }
 
@@ -106,7 +106,7 @@ fn answer(line: &str) -> Result<Answer, String> {
         "left" => Ok(Answer::Left),
         "crashed" => Ok(Answer::Crashed(why.to_owned())),
         "endless" => Ok(Answer::Endless),
-        _ => Err(format!("a child says `{line}`")),
+        _ => Err(format!("a child process says `{line}`")),
     }
 }
 
@@ -119,12 +119,12 @@ fn ended(mut running: Running) -> Result<Option<Answer>, String> {
         // If the error output cannot be read to its end, the part that was read is enough.
         let _ = stderr.read_to_string(&mut errors);
     }
-    let status = running.child.wait().map_err(|error| format!("a child: {error}"))?;
+    let status = running.child.wait().map_err(|error| format!("a child process: {error}"))?;
     if matches!(status.code(), Some(0 | 2)) {
-        return Err(format!("a child failed: {errors}"));
+        return Err(format!("a child process failed: {errors}"));
     }
     match signal_of(status) {
-        Some(SIGHUP | SIGINT | SIGTERM) => Err(String::from("a child was ended from outside")),
+        Some(SIGHUP | SIGINT | SIGTERM) => Err(String::from("a child process was ended from outside")),
         Some(SIGKILL) => Ok(None),
         _ => {
             let why = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -175,7 +175,7 @@ mod tests {
         assert!(of("read a; echo no such case >&2; exit 2").is_err_and(|why| why.contains("no such case")));
         assert_eq!(
             of("read a; kill -KILL $$"),
-            Ok(Answer::Crashed(String::from("killed, perhaps for its memory")))
+            Ok(Answer::Crashed(String::from("killed, perhaps because it used too much memory")))
         );
     }
 }

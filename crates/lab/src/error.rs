@@ -52,7 +52,7 @@ pub enum Error {
     },
     /// The user named an input for a workload that generates its input from its settings.
     #[error(
-        "workload `{workload}` has no input `{input}`, it makes its own from its settings; \
+        "workload `{workload}` has no input `{input}`, because it generates its input from its settings; \
          graphs are the input of {}; numbers are the input of {}",
         programs::workloads().map(|known| known.name).collect::<Vec<_>>().join(", "),
         inputs::workloads().map(|known| known.name).collect::<Vec<_>>().join(", ")

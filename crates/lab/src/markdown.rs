@@ -48,7 +48,7 @@ impl Scored {
                     text += &format!(" ({} to {})", figure(low), figure(high));
                 }
                 if let Some(input) = &self.worst_input {
-                    text += &format!(" on {input}, the worst");
+                    text += &format!(" on {input}, the worst input");
                 }
                 text
             }
@@ -154,9 +154,9 @@ fn claims(all: &[Scored]) -> String {
         .map(|status| format!("{} {}", count(status), status.name()))
         .collect();
     page += &format!(
-        "{}: {}. The rules are those of `claims/README.md`. An indicative claim is \
-                      measured on a scaled input, which counts for nothing; how its figures would score stands \
-                      behind it.\n\n",
+        "{}: {}. The rules are those of `claims/README.md`. An indicative claim is measured on a scaled \
+         input, so it is neither reproduced nor contradicted. The table also names the status that the \
+         measured values would have if the input had the published size.\n\n",
         counted(all.len() as u64, "claim"),
         counts.join(", ")
     );

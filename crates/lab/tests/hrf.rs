@@ -103,7 +103,7 @@ fn the_worst_input_is_named_with_the_range_of_its_seeds() {
         "{note}"
     );
     assert!(note.contains("T4 1.004 (seeds 1.002 to 1.006)"), "{note}");
-    assert!(found.measured_text().ends_with(") on T4, the worst"), "{}", found.measured_text());
+    assert!(found.measured_text().ends_with(") on T4, the worst input"), "{}", found.measured_text());
     let [low, high] = found.interval.unwrap();
     assert!(low < 1.004 && 1.004 < high);
     // A zero at the end of a number is kept.

@@ -303,7 +303,7 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
         ("dram.row_hit_cycles", "l1.latency_cycles", "10:22", "`l1.latency_cycles` is set twice"),
         ("/ l2_hits", "/ l2_hist", "25:11", "did you mean `l2_hits`?"),
         ("/ l2_hits", "/ (l2_hits", "25:", "expected `)`"),
-        ("per_hit =", "cycles =", "25:1", "has a meaning already"),
+        ("per_hit =", "cycles =", "25:1", "is already the name of a function"),
         ("[[chart]]", "[chart]", "27:", "tables that begin with `[[chart]]`"),
         ("x = \"l1", "x = \"l3", "28:5", "axis of this study"),
         ("y = \"cycles\"", "y = \"cycles[hlrc]\"", "29:5", "scenario or variant of this study `hlrc`"),
@@ -311,10 +311,20 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
         ("y = \"cycles\"", "", "27:", "missing key `y`"),
         ("n = 1024", "n = 1025", "30:", "`n` is never `1025` in this study, expected one of 1024, 2048"),
         ("n = 1024 }", "n = 1024 }\nshape = \"pie\"", "31:9", "expected one of lines, bars"),
-        ("x = \"l1.latency_cycles\"", "x = \"system\"\nshape = \"lines\"", "28:5", "lines need numbers"),
+        (
+            "x = \"l1.latency_cycles\"",
+            "x = \"system\"\nshape = \"lines\"",
+            "28:5",
+            "lines need an axis with numbers",
+        ),
         ("workload = \"reduce\", n = 1024", "workload = \"uts\"", "", ""),
         ("x = \"l1.latency_cycles\"", "x = \"input\"", "28:5", "does not apply to workload `reduce`"),
-        ("n = 1024 }", "n = 1024 }\nseries = [\"l1.latency_cycles\"]", "31:11", "is `x` already"),
+        (
+            "n = 1024 }",
+            "n = 1024 }\nseries = [\"l1.latency_cycles\"]",
+            "31:11",
+            "is already the axis `x` of the chart",
+        ),
         ("n = 1024 }", "n = 1024, input = \"T1-small\" }", "27:", "no run of the study fits `where`"),
     ] {
         assert!(ALL.contains(from), "the study has {from}");

@@ -319,7 +319,8 @@ fn undefined_names_are_reported() {
     );
     assert_eq!(
         error("empty classes(rf)"),
-        "own.cat:1:7: the classes of this relation depend on reads-from or coherence"
+        "own.cat:1:7: the classes of this relation depend on reads-from or coherence, expected a relation \
+         that does not depend on them"
     );
 }
 

@@ -119,8 +119,8 @@ fn the_race_of_figure_6_is_explained_by_its_broken_chain() {
          \x20  5. P1, line 19: store-release B writes 1 at device 0\n\
          \x20  6. P2, line 23: load-acquire B reads 1 at device 0\n\
          \x20  7. P2, line 24: load X reads 1\n\
-         \x20 - a chain leads from one to the other (steps 2 to 3 at work_group 0, 5 to 6 at device 0), but \
-         hrf-direct does not join links of different scopes\n"
+         \x20 - a chain of releases and acquires leads from the first access to the second (steps 2 to 3 at \
+         work_group 0, 5 to 6 at device 0), but hrf-direct does not join links of different scopes\n"
     );
     let dot = race.to_dot(&program, DIRECT);
     assert!(dot.contains("s0 -> s6 [label=\"race\""), "{dot}");

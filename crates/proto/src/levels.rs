@@ -244,7 +244,10 @@ impl Topology {
 fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Result<KindLevel, String> {
     let Kind { level: name, per, .. } = *kind;
     let refuse = |found: &str| {
-        Err(format!("level `{name}` {found}, but protocol `{protocol}` expects {} there", kind.expected()))
+        Err(format!(
+            "level `{name}` {found}, but protocol `{protocol}` expects {} at this level",
+            kind.expected()
+        ))
     };
     let undeclared = MemoryLevel::new(name, per);
     let level = match topology.level(name) {

@@ -23,9 +23,9 @@ pub(crate) static HISTOGRAM: Workload = Workload {
         paper: &[("n", "4m"), ("per-item", "16")],
     },
     settings: &[
-        Setting::count("n", 1 << 16, 1, 1 << 28, "values"),
-        Setting::count("bins", 256, 1, 1 << 24, "bins"),
-        Setting::count("per-item", 1, 1, 1 << 12, "values that each work-item counts"),
+        Setting::count("n", 1 << 16, 1, 1 << 28, "number of values"),
+        Setting::count("bins", 256, 1, 1 << 24, "number of bins"),
+        Setting::count("per-item", 1, 1, 1 << 12, "number of values that each work-item counts"),
         Setting::policy(
             "memory",
             &[

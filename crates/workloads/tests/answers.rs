@@ -202,7 +202,7 @@ fn a_work_group_with_more_wavefronts_than_a_compute_unit_holds_is_named() {
     let instance = lock.instance(&settings, 0).unwrap_or_else(|error| panic!("{error}"));
     let error = reference::run(instance.program, &options(64, Schedule::RoundRobin)).err();
     let message = error.map(|e| e.to_string()).unwrap_or_default();
-    let want = "one work-group of 64 wavefronts does not fit a compute unit with 16 slots";
+    let want = "one work-group of 64 wavefronts does not fit on a compute unit with 16 slots";
     assert!(message.contains(want), "{message}");
 }
 

@@ -220,9 +220,12 @@ fn a_queue_that_overflows_is_named() {
     };
     assert_eq!(small(3, 2, true), Ok(()));
     let full = small(3, 3, true).err().unwrap_or_default();
-    assert!(full.contains("queue 1 overflows: it holds 3 tasks between two refills"), "{full}");
+    assert!(full.contains("queue 1 overflows: it holds at most 3 tasks between two refills"), "{full}");
     let many = small(3, 4, false).err().unwrap_or_default();
-    assert!(many.contains("queue 1 has 3 slots, but the workload puts 4 tasks there at the start"), "{many}");
+    assert!(
+        many.contains("queue 1 has 3 slots, but the workload puts 4 tasks into it at the start"),
+        "{many}"
+    );
 }
 
 /// An atomic access in the terms of the table of queue steps ([`QueueStep`]).

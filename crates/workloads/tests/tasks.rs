@@ -168,7 +168,8 @@ fn an_overflow_is_named_with_its_capacity_and_the_setting_to_raise() {
     let wave = error(Plan { wave_queue: 8, ..one }, 100_000, 1);
     assert!(
         wave.contains(
-            "queue of wavefront 0 in work-group 0 overflows: it holds 8 task-fronts; raise `wave-queue`"
+            "queue of wavefront 0 in work-group 0 overflows: it holds at most 8 task-fronts; raise \
+             `wave-queue`"
         ),
         "{wave}"
     );
@@ -182,7 +183,7 @@ fn an_overflow_is_named_with_its_capacity_and_the_setting_to_raise() {
     );
     let memory = error(Plan { fronts: 2, ..PLAN }, 0, 200);
     assert!(
-        memory.contains("the first tasks need 4 task-fronts, but there are 2: raise `fronts`"),
+        memory.contains("the first tasks need 4 task-fronts, but only 2 exist: raise `fronts`"),
         "{memory}"
     );
     // Several wavefronts give fronts before one sees that the queue is full.
@@ -195,7 +196,7 @@ fn an_overflow_is_named_with_its_capacity_and_the_setting_to_raise() {
         .collect();
     assert!(!errors.is_empty());
     for error in errors {
-        assert!(error.contains("overflows: it holds 1 task-front; raise `"), "{error}");
+        assert!(error.contains("overflows: it holds at most 1 task-front; raise `"), "{error}");
     }
 }
 

@@ -137,7 +137,7 @@ fn a_count_below_zero_is_reported() {
     let (mask, data) = (ByteMask::range(0, 4), LineData::default());
     let grant = Msg::L1(ToL1::Grant { line: LINE, mask, slot: Some(Slot(0)), data });
     let why = l1.message(BANK, &grant).expect_err("no fill is under way");
-    assert_eq!(why, "L1[0]: a fill ends, but none was under way");
+    assert_eq!(why, "L1[0]: a fill ends, but no fill was under way");
 }
 
 #[test]

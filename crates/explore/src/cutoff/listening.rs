@@ -154,7 +154,9 @@ impl Listening {
         }
         let mut moves = Vec::new();
         for (node, &part) in (0..).zip(&state[..known.nodes]) {
-            let info = known.info(part).ok_or_else(|| obstacle("the moves of a node are not known"))?;
+            let info = known
+                .info(part)
+                .ok_or_else(|| obstacle("the explorer has not computed the moves of a node"))?;
             moves.extend(known.part_moves(info).iter().map(|part_move| (node, *part_move)));
         }
         Ok(moves)
@@ -173,7 +175,8 @@ impl Listening {
             }
             Effect::Serve { rest, op } => {
                 let served = known.served(state[known.nodes], op);
-                let (memory, reply) = served.ok_or_else(|| obstacle("a reply of memory is not known"))?;
+                let (memory, reply) =
+                    served.ok_or_else(|| obstacle("the explorer has not computed a reply of memory"))?;
                 next[node] = self.sound(known.answered(rest, reply))?;
                 next[known.nodes] = memory;
             }
@@ -188,7 +191,7 @@ impl Listening {
         match part {
             Some(part) if part & FAULT == 0 => Ok(part),
             Some(fault) => Err(Halt::Fault(self.machine.known.faults[(fault & !FAULT) as usize].to_string())),
-            None => Err(obstacle("the effect of a message is not known")),
+            None => Err(obstacle("the explorer has not computed the effect of a message")),
         }
     }
 
@@ -207,7 +210,9 @@ impl Listening {
         let part = state[usize::from(self.listeners[listener])];
         let has_left = part != self.absent[listener] && self.machine.known.info(part).is_some_and(|i| i.done);
         if has_left {
-            Err(Halt::Fault(String::from("a listener acquires the flag, but reads stale data")))
+            Err(Halt::Fault(String::from(
+                "a listener (a compute unit that receives data) acquires the flag, but reads stale data",
+            )))
         } else {
             Ok(())
         }
@@ -274,7 +279,9 @@ impl Listening {
             }
             if closing.seen[own].len() > options.views_max {
                 let limit = grouped(options.views_max as u64);
-                return Err(Halt::Obstacle(format!("the set of views has more than {limit} elements")));
+                return Err(Halt::Obstacle(format!(
+                    "the computed set has more than {limit} views (states with one listener)"
+                )));
             }
             self.advance(&mut closing, own, &view)?;
         }
@@ -289,7 +296,10 @@ impl Listening {
             return Err(obstacle("a controller remembers which compute unit has sent a message"));
         }
         if let Some(missed) = explored.iter().find(|view| !closing.seen[0].contains(*view)) {
-            return Err(Halt::Obstacle(format!("the set of views lacks an explored view: {missed:?}")));
+            return Err(Halt::Obstacle(format!(
+                "the computed set of views (states with one listener) lacks a view that the exploration \
+                 found: {missed:?}"
+            )));
         }
         Ok((closing.seen[0].len(), closing.groups.len()))
     }
@@ -318,7 +328,7 @@ impl Listening {
                     self.send(closing, own, &shared, ((to, told), after))?;
                 } else if after != shared {
                     return Err(Halt::Obstacle(format!(
-                        "the move {mv} of a listener also changes the rest of the machine"
+                        "the move `{mv}` of a listener changes other nodes, but sends no message"
                     )));
                 }
             } else {
@@ -326,7 +336,7 @@ impl Listening {
                 let is_answer = matches!(mv, Move::Deliver { to, .. } if to == node) && after == shared;
                 if !is_answer && group.after.get(&mv) != Some(&after) {
                     return Err(Halt::Obstacle(String::from(
-                        "a move of a controller depends on inputs that wait at it",
+                        "a move of a controller depends on inputs of a listener that wait at this controller",
                     )));
                 }
             }
@@ -379,13 +389,17 @@ impl Listening {
             return if is_same {
                 Ok(())
             } else {
-                Err(obstacle("the effect of a message depends on inputs that wait at its receiver"))
+                Err(obstacle(
+                    "the effect of a message depends on inputs of a listener that wait at the receiver",
+                ))
             };
         }
         let alone = self.told(shared, message)?;
         self.check_silence(&alone, Some(own))?;
         if self.without(alone, own) != after {
-            return Err(obstacle("the effect of a message depends on inputs that wait at its receiver"));
+            return Err(obstacle(
+                "the effect of a message depends on inputs of a listener that wait at the receiver",
+            ));
         }
         let Some(group) = closing.groups.get_mut(shared) else { return Ok(()) };
         group.sent[own].insert(message, after);
@@ -407,7 +421,9 @@ impl Listening {
         let next = self.told(view, message)?;
         let next = self.without(next, 1 - own);
         if self.without(next.clone(), own) != closing.groups[shared].sent[1 - own][&message] {
-            return Err(obstacle("the effect of a message depends on inputs that wait at its receiver"));
+            return Err(obstacle(
+                "the effect of a message depends on inputs of a listener that wait at the receiver",
+            ));
         }
         closing.add(own, next);
         Ok(())

@@ -230,7 +230,9 @@ fn cutoff(
         {
             Closure::Refuted { listeners: growth.len() + 1, why }
         }
-        Halt::Fault(why) => Closure::Obstacle(format!("the set of views contains a view in which {why}")),
+        Halt::Fault(why) => Closure::Obstacle(format!(
+            "the computed set of views (states with one listener) contains a view in which {why}"
+        )),
         Halt::Obstacle(why) => Closure::Obstacle(why),
         Halt::Stopped => Closure::Stopped,
     });

@@ -81,8 +81,9 @@ impl Steps {
         stages.dedup();
         if placement.stages.len() != program.threads.len() || stages.len() > STAGES_MAX || cus > CUS_MAX {
             let what = format!(
-                "the stages are those of {} threads in {} steps on {cus} compute units; the program has {} \
-                 threads, and at most {STAGES_MAX} steps on {CUS_MAX} compute units are explored",
+                "the placement gives {} threads {} stages (kernels or steps of the host) on {cus} compute \
+                 units, expected a stage for each of the program's {} threads, and at most {STAGES_MAX} \
+                 stages on {CUS_MAX} compute units",
                 placement.stages.len(),
                 stages.len(),
                 program.threads.len()
@@ -270,7 +271,9 @@ impl Machine {
 
     pub(crate) fn ask_boundary(&mut self, part: &Part, agent: u8) -> PartResult<u32> {
         let ProgramStep::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] else {
-            return Err(std::sync::Arc::from("the program's step is no boundary of a kernel"));
+            return Err(std::sync::Arc::from(
+                "a request for the beginning or the end of a kernel is made in another step of the program",
+            ));
         };
         let request = step.request(kernel, written);
         self.note_key(PlanKey::of(&request));

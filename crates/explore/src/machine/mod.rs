@@ -436,14 +436,20 @@ impl Machine {
             let response = self.controllers.tell(part.station, told)?;
             if response.is_hit && response.timers & !part.timers != 0 {
                 let name = self.controllers.node_name(part.node);
-                return Err(format!("{name}: the step of a load hit starts a timer").into());
+                return Err(format!(
+                    "{name}: a load hit starts a timer, expected no effect except the answer"
+                )
+                .into());
             }
             self.rows.extend(response.rows.iter().copied());
             self.carry_out(&mut part, &response);
             for &(slot, data) in &response.replies {
                 if let Some(agent) = slot.checked_sub(self.slots.of_boundaries()) {
                     if part.due >> agent & 1 == 0 {
-                        return Err(Arc::from("the boundary of a kernel is answered without a request"));
+                        return Err(Arc::from(
+                            "a request at the beginning or the end of a kernel is answered, but no such \
+                             request is outstanding",
+                        ));
                     }
                     part.due &= !(1 << agent);
                     continue;

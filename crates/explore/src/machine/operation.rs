@@ -36,7 +36,9 @@ impl Code {
             Instr::Rmw { dst, op, operand, .. } => {
                 let operand = bits(eval(operand)?)?;
                 let kind = rmw_kind(*op).ok_or_else(|| {
-                    ThreadError::Unsupported(format!("P{thread}: no cache performs {op:?}"))
+                    ThreadError::Unsupported(format!(
+                        "P{thread} has the read-modify-write {op:?}, which no cache performs"
+                    ))
                 })?;
                 (rmw(kind, dst.is_some()), IssueKind::Rmw, operand)
             }

@@ -337,7 +337,7 @@ pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Wo
         }
         let line = placement.lines.get(at).copied().filter(|&line| line < LINES_MAX);
         let line = line.ok_or_else(|| {
-            Unsupported(format!("{} needs a line with a number below {LINES_MAX}", location.name))
+            Unsupported(format!("the placement must give {} a line number below {LINES_MAX}", location.name))
         })?;
         let (used, width) = (&mut used[usize::from(line)], placement.width(at));
         let offset = used.next_multiple_of(width.bytes());
@@ -362,20 +362,22 @@ pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), U
         || placement.lines.len() != program.locations.len()
         || !has_widths
     {
-        return refuse(String::from("the placement is of another program"));
+        return refuse(String::from(
+            "the placement does not fit the program: it has another number of threads, locations or widths",
+        ));
     }
     if program.dialect == Dialect::Vulkan {
         return refuse(String::from("no protocol makes writes available and visible by storage class"));
     }
     for location in &program.locations {
         if location.region != Region::Global {
-            return refuse(format!("{} lies in local memory, which no cache sees", location.name));
+            return refuse(format!("{} lies in local memory, which no cache contains", location.name));
         }
     }
     for (t, thread) in program.threads.iter().enumerate() {
         for instr in &thread.code {
             if instr.access().is_some_and(|a| a.proxy != Proxy::Generic) {
-                return refuse(format!("P{t} accesses memory through another proxy than the generic one"));
+                return refuse(format!("P{t} accesses memory through a proxy other than the generic proxy"));
             }
             match instr {
                 Instr::Rmw {
@@ -392,7 +394,8 @@ pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), U
                     }
                     if barrier.quorum.is_some() || barrier.arrive {
                         return refuse(format!(
-                            "P{t} has a barrier with a quorum or an arrival without a wait"
+                            "P{t} has a barrier that waits for a given number of threads (a quorum), or that \
+                             does not wait (an arrival)"
                         ));
                     }
                 }

@@ -348,7 +348,10 @@ impl<P: Protocol> Typed<P> {
         let is_parked = parked(station) > parked(before) && listed(station) > listed(before);
         let waits = is_parked && record.is_silent();
         if is_plain && waits && station.node != before.node {
-            return Err(format!("{:?}: a parked input has changed the state", station.id()));
+            return Err(format!(
+                "{:?}: a step parks its input, but also changes the state of the controller",
+                station.id()
+            ));
         }
         Ok(())
     }
@@ -383,7 +386,10 @@ impl<P: Protocol> Typed<P> {
         if is_answer && !does_more && is_counted && station == before {
             return Ok(true);
         }
-        Err(format!("{:?}: {request:?} hits, but the effects of its step differ from a hit's", station.id()))
+        Err(format!(
+            "{:?}: {request:?} is answered as a hit, but its step has other effects than a hit",
+            station.id()
+        ))
     }
 
     /// Converts the result of a step into numbers.
@@ -396,8 +402,9 @@ impl<P: Protocol> Typed<P> {
     ) -> Result<Response, String> {
         response.sends.extend(record.sends.drain(..).map(|(to, msg)| (to as u8, self.msgs.number(msg))));
         for op in record.memory.drain(..) {
-            let line =
-                u8::try_from(op.line.0).map_err(|_| format!("{:?} is outside every program", op.line))?;
+            let line = u8::try_from(op.line.0).map_err(|_| {
+                format!("a controller accesses {:?} of memory, expected a line number up to 255", op.line)
+            })?;
             response.memory.push((line, values.ops.number(op)));
         }
         response.timers = record.timers.drain(..).fold(0, |bits, class| bits | 1 << class.index());

@@ -310,7 +310,9 @@ impl Code {
             Verdict::Forward(from) => {
                 let from = state.pending.iter().find(|p| IssueId(u32::from(p.id)) == from);
                 let from = from.ok_or_else(|| {
-                    ThreadError::Protocol(format!("P{thread} is forwarded a value that it never wrote"))
+                    ThreadError::Protocol(format!(
+                        "the core forwards a store to P{thread} that this thread never made"
+                    ))
                 })?;
                 let Instr::Load { dst, .. } = instr else { return Ok(Offer::Nothing) };
                 next.registers[usize::from(dst.0)] = from.value.into();
@@ -344,12 +346,12 @@ impl Code {
     ) -> Result<Completed, ThreadError> {
         let fault = |what: &str| ThreadError::Protocol(format!("P{thread} {what}"));
         let at = state.pending.iter().position(|p| p.id == id);
-        let at = at.ok_or_else(|| fault("is answered without a request"))?;
+        let at = at.ok_or_else(|| fault("gets an answer to a request that is not outstanding"))?;
         let pending = state.pending.remove(at);
         let send = state.issue.completed(IssueId(u32::from(id))).map(|id| id.0 as u8);
         let mut reads = SmallVec::new();
         if request.reads() {
-            let data = data.ok_or_else(|| fault("is answered without data for its read"))?;
+            let data = data.ok_or_else(|| fault("gets an answer without the data that it reads"))?;
             reads.extend(self.accesses(request).map(|loc| (loc, self.word(loc).read(data))));
         }
         let is_combined = pending.lanes > 1;

@@ -62,7 +62,9 @@ impl FromStr for Transform {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Transform, String> {
-        let refuse = || String::from("`none`, `host-first`, `remote Acquire unused` or the like");
+        let refuse = || {
+            String::from("a change of the program such as `none`, `host-first` or `remote Acquire unused`")
+        };
         if text == "none" {
             return Ok(Transform::NONE);
         }

@@ -77,8 +77,10 @@ pub enum Incomplete {
 impl fmt::Display for Incomplete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Incomplete::Memory(bytes) => write!(f, "more than {} of memory", counted(*bytes, "byte")),
-            Incomplete::States(states) => write!(f, "more than {}", counted(*states, "state")),
+            Incomplete::Memory(bytes) => {
+                write!(f, "the search needs more than {} of memory", counted(*bytes, "byte"))
+            }
+            Incomplete::States(states) => write!(f, "the search has more than {}", counted(*states, "state")),
             Incomplete::Stopped => f.write_str("stopped before the end"),
         }
     }

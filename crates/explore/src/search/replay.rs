@@ -243,7 +243,7 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
             let text = match offer {
                 Some(Ok(crate::machine::thread::Offer::Send { request, .. })) => asks(machine, &request),
                 Some(Ok(crate::machine::thread::Offer::Keep { request, .. })) => {
-                    format!("{}, kept in the core", asks(machine, &request))
+                    format!("{}, kept in the store buffer of the core", asks(machine, &request))
                 }
                 _ => "continues without a request".to_owned(),
             };
@@ -341,9 +341,12 @@ fn overtakes(
     let (name, line) = machine.controllers.message(msg);
     let views = machine.controllers.views(machine.part(state[to]).station);
     let view = views.iter().find(|view| Some(view.line) == line);
-    let held = view.map_or_else(|| String::from("without the line"), |view| format!("in {}", view.state));
+    let held = match view {
+        Some(view) => format!("holds the line in {}", view.state),
+        None => String::from("does not hold the line"),
+    };
     let older = message_text(machine, older);
-    format!("{name} overtakes {older} and reaches {}, {held}", lanes[to])
+    format!("{name} overtakes {older} and reaches {}, which {held}", lanes[to])
 }
 
 /// The name of a line, made of the names of its words.

@@ -70,7 +70,9 @@ impl Machine {
             return Err(unfinished(&self.waves, "no event is left"));
         }
         if self.seats.is_moving() {
-            return Err(fault(String::from("no event is left, but a work-group has not changed its CU")));
+            return Err(fault(String::from(
+                "no event is left, but a work-group has not arrived at its new CU",
+            )));
         }
         if stage.is_kernel() {
             self.pass_boundary((Boundary::EndCus, false), program)?;
@@ -102,7 +104,9 @@ impl Machine {
                     Boundary::BeginMachine | Boundary::BeginCus => "begin",
                     Boundary::EndCus | Boundary::EndMachine => "end",
                 };
-                Err(fault(format!("all wavefronts are done, but their kernel does not {what}")))
+                Err(fault(format!(
+                    "no event is left, but a kernel does not {what}: a request at its boundary has no answer"
+                )))
             }
         }
     }

@@ -152,7 +152,9 @@ impl Machine {
     #[inline]
     pub(super) fn slot(&mut self, node: At, sender: Sender) -> Result<Slot, EpisodeFault> {
         let slot = self.slots.take(node, sender);
-        slot.ok_or_else(|| fault(format!("{} has too many requests", self.stations.node_name(node))))
+        slot.ok_or_else(|| {
+            fault(format!("{} has too many outstanding requests", self.stations.node_name(node)))
+        })
     }
 
     /// Marks a wavefront as ready to issue.
@@ -205,7 +207,10 @@ impl Machine {
             self.run_stage(stage, at == 0, program)?;
         }
         if let Some(at) = (0..self.stations.count()).find(|&at| !self.stations.is_quiet(at)) {
-            return Err(fault(format!("{} is not at rest at the end", self.stations.node_name(at))));
+            return Err(fault(format!(
+                "{} is still busy at the end of the run",
+                self.stations.node_name(at)
+            )));
         }
         self.check_memory(program)?;
         self.ran.kernels = self.kernel.0.into();
@@ -218,7 +223,7 @@ impl Machine {
         while !self.is_idle() {
             self.ran.events += 1;
             if self.ran.events > EVENTS_MAX {
-                return Err(unfinished(&self.waves, "the run does not end"));
+                return Err(unfinished(&self.waves, "the run exceeds its limit of events"));
             }
             if self.subject.is_clocked && self.draws.below(self.pace) == 0 {
                 self.under_way.now += 1;

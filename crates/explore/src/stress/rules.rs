@@ -30,8 +30,8 @@ impl Rules {
             // for an episode that relies on both.
             ["drf", ..] => Ok(Rules { hints: true, fences: false, ..scoped }),
             [model, ..] => Err(format!(
-                "no episodes exist for the model `{model}`, expected one of hrf-direct, hrf-indirect, opencl, \
-                 opencl-rsp, drf"
+                "the random tester makes no programs for the model `{model}`, expected one of hrf-direct, \
+                 hrf-indirect, opencl, opencl-rsp, drf"
             )),
             [] => Err(String::from("the protocol claims no model")),
         }

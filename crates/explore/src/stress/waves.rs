@@ -160,7 +160,9 @@ impl Machine {
         program: &Program,
     ) -> Result<(), EpisodeFault> {
         let Some(at) = self.waves[wave].under_way[at].take() else {
-            return Err(fault(format!("wavefront {wave} is answered without a request")));
+            return Err(fault(format!(
+                "wavefront {wave} gets an answer to a request that is not outstanding"
+            )));
         };
         let at = usize::from(at);
         let step = &program.threads[wave][at];

@@ -343,14 +343,17 @@ impl Trace {
         }
         let gap = found.incomplete.map(|incomplete| incomplete.to_string());
         if let Some(gap) = gap.or_else(|| found.throttled.then(|| String::from(run::THROTTLED))) {
-            return Err(Obstacle::Incomplete(format!("the exploration for the fault is incomplete: {gap}")));
+            return Err(Obstacle::Incomplete(format!(
+                "the search for the fault of the trace is incomplete: {gap}"
+            )));
         }
         replay.reasons = self.reasons(&found.outcomes, stop)?;
         let (verdict, end) = match replay.reasons.is_empty() {
-            true => (Verdict::Gone, "no run shows the fault"),
+            true => (Verdict::Gone, "no run shows the fault of the trace"),
             false => (
                 Verdict::Another,
-                "no run shows the violation, but some runs end with an outcome that the memory model forbids",
+                "no run shows the fault of the trace, but some runs end with an outcome that the memory \
+                 model forbids",
             ),
         };
         Ok(Replayed { replay, verdict, end: end.to_owned() })

@@ -148,7 +148,7 @@ impl<'a> Lines<'a> {
         if self.peeks("chiplets") {
             bounds.chiplets = self.one("chiplets")? as u16;
             if !bounds.banks.is_multiple_of(bounds.chiplets) {
-                let expected = format!("a divisor of the {} banks", bounds.banks);
+                let expected = format!("a divisor of the number of banks, {}", bounds.banks);
                 return self.expected(&bounds.chiplets.to_string(), &expected);
             }
             bounds.pages = self.pages(bounds.chiplets)?;
@@ -205,7 +205,7 @@ impl<'a> Lines<'a> {
             ("command-processor", ..) => Ok(Agent::CommandProcessor),
             (_, Some(cu), _) => Ok(Agent::Cu(cu)),
             (_, _, Some(host)) => Ok(Agent::Host(host)),
-            _ => self.expected(word, "`cu0` and so on, `command-processor` or `host`"),
+            _ => self.expected(word, "an agent such as `cu0`, `command-processor` or `host`"),
         };
         text.split(' ').map(agent).collect()
     }
@@ -281,7 +281,7 @@ impl FromStr for Trace {
             let mv: Move = line.parse().or_else(|what: String| lines.refuse(what))?;
             moves.push(mv);
             if moves.len() > MOVES_MAX {
-                return lines.refuse(format!("more than {MOVES_MAX} moves"));
+                return lines.refuse(format!("the trace has more than {MOVES_MAX} moves"));
             }
         }
         let violation = Violation { fault, why, moves };

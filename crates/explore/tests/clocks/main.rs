@@ -190,7 +190,7 @@ fn clocks_of_four_bits_roll_over() {
 fn a_deadline_of_a_protocol_without_a_clock_is_refused() {
     let violation = refuted::<timeless::NoClock>(STALE, BOUNDS, &stale());
     assert_eq!(violation.fault, Fault::Impossible);
-    assert!(violation.why.contains("is not clocked"), "{}", violation.why);
+    assert!(violation.why.contains("does not use clocks"), "{}", violation.why);
 }
 
 fn stressed<P: Protocol>() -> explore::stress::StressReport {

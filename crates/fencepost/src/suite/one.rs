@@ -189,7 +189,7 @@ fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: 
         }
     };
     let words = if answer.is_liveness() {
-        ["that all executions end", "one that goes on for ever"]
+        ["that all executions end", "an execution that goes on for ever"]
     } else {
         ["that the condition is met", "that the condition is not met"]
     };

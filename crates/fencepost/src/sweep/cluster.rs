@@ -32,7 +32,11 @@ pub(super) fn perform(
     folder: &Path,
     out: &mut dyn Write,
 ) -> Result<Performed, Failure> {
-    let unreadable = |error: io::Error| Failure::BadInput(format!("cannot find a path: {error}"));
+    let unreadable = |error: io::Error| {
+        Failure::BadInput(format!(
+            "cannot find the folder of the results, the folder of the study or this program: {error}"
+        ))
+    };
     // Relative paths of a study begin in the folder of the study.
     let parent = arguments.file.parent().filter(|parent| !parent.as_os_str().is_empty());
     let cluster = Cluster {

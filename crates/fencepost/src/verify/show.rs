@@ -90,7 +90,12 @@ fn show_counts(
         number(verification.synchronized)
     )?;
     if sampled > 0 {
-        writeln!(out, "  {} of them, and some others, sampled from seed {seed}", number(sampled))?;
+        writeln!(
+            out,
+            "  {} in which synchronization orders data, and some other tests, are random samples from seed \
+             {seed}",
+            counted(sampled, "test")
+        )?;
     }
     writeln!(
         out,
@@ -143,7 +148,7 @@ fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "    survives: {name}")?;
     }
     for name in &mutants.misargued {
-        writeln!(out, "    argued to be equivalent, and killed: {name}")?;
+        writeln!(out, "    argued to be equivalent to the protocol, but killed by a test: {name}")?;
     }
     Ok(())
 }

@@ -68,7 +68,7 @@ fn run(
     let find = |id: &String| {
         known.get(id.as_str()).copied().ok_or_else(|| {
             Error::Impossible(
-                "the study of this computer has other runs than the batch: a machine file or an input has \
+                "the study on this computer has other runs than the batch: a machine file or an input has \
                  changed since the batch was submitted, or the files differ between computers"
                     .to_owned(),
             )

@@ -297,7 +297,7 @@ impl Parser<'_> {
 
     fn end(&mut self) -> Result<(), ExprError> {
         self.blanks();
-        if self.rest().is_empty() { Ok(()) } else { self.wrong("an operator or the end") }
+        if self.rest().is_empty() { Ok(()) } else { self.wrong("an operator or the end of the formula") }
     }
 
     fn relation(&mut self) -> Result<Relation, ExprError> {
@@ -338,7 +338,7 @@ impl Parser<'_> {
     fn atom(&mut self) -> Result<Expr, ExprError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return self.wrong("fewer brackets within brackets");
+            return self.wrong("a formula with fewer nested brackets");
         }
         self.blanks();
         let expr = match self.rest().chars().next() {

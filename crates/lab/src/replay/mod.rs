@@ -130,8 +130,8 @@ fn replay_with(
         let original = core::mem::replace(&mut explored, plain.replay(subject, u64::MAX, stop)?);
         if (original.verdict, &original.end) != (explored.verdict, &explored.end) {
             return Err(format!(
-                "a timed replay has words of four bytes and one word for each request, and with them the \
-                 moves end with: {}",
+                "a timed replay uses words of four bytes and one word for each request; with this change, \
+                 the moves end with: {}",
                 explored.end
             )
             .into());
@@ -175,9 +175,16 @@ fn replay_with(
         End::NotAtRest(why) => (Some(Fault::Unquiet), (why.clone(), None)),
         End::Impossible(why) => (Some(Fault::Impossible), (why.clone(), None)),
         End::Stuck => (Some(Fault::Deadlock), (NO_MOVE_LEFT.to_owned(), None)),
-        End::Unfinished(open) => {
-            (None, (format!("it has not ended; possible now: {}", in_words(open, &roles, &addresses)), None))
-        }
+        End::Unfinished(open) => (
+            None,
+            (
+                format!(
+                    "the timed run has not ended after the last move; possible now: {}",
+                    in_words(open, &roles, &addresses)
+                ),
+                None,
+            ),
+        ),
     };
     let reasons = match outcome {
         Some(outcome) => trace.reasons(&BTreeSet::from([outcome]), stop)?,
@@ -239,7 +246,7 @@ fn moves(
                     Some((issues, nth)) => {
                         Move::Cross { from: from.into(), to: to.into(), issues, nth: nth.into() }
                     }
-                    None => return refuse("names stations between which no delayed operation travels"),
+                    None => return refuse("names two nodes between which no request or answer travels"),
                 }
             }
             explore::Move::Serve { node, line } => {

@@ -51,7 +51,10 @@ impl ThreadRoles {
                 Agent::Host(0) => {
                     let mut others = (0..thread).filter(|&other| issuers[other] == MoveIssuer::Host);
                     if others.any(|other| stages[other] == stages[thread]) {
-                        return Err(String::from("the timed host runs one thread; the program has several"));
+                        return Err(String::from(
+                            "the host of the timed machine runs one thread at a time; the program has \
+                             several threads on the host",
+                        ));
                     }
                     issuers.push(issues(agent, 0, 0));
                     continue;

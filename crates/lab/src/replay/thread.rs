@@ -104,7 +104,7 @@ impl Core {
     fn barrier(&self, how: Semantics) -> Accepted {
         match self {
             Core::Wave(w) => w.barrier_with(how),
-            Core::Host(host) => host.fail("a barrier on the host"),
+            Core::Host(host) => host.fail("the host cannot execute a barrier"),
         }
     }
 
@@ -240,7 +240,8 @@ impl RunningTest {
                 registers.unseen.push_back(core.store(place(access)?, word(value)?, self.how(access)));
             }
             Instr::Rmw { dst, access, op, operand } => {
-                let kind = rmw_kind(*op).ok_or_else(|| format!("no cache performs {op:?}"))?;
+                let kind = rmw_kind(*op)
+                    .ok_or_else(|| format!("a read-modify-write is {op:?}, which no cache performs"))?;
                 let (at, operand, how) = (place(access)?, word(operand)?, self.how(access));
                 let unseen = match dst {
                     Some(_) => None,

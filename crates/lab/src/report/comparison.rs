@@ -14,8 +14,8 @@ use crate::results::{Bar, Figure, Group, Interval, Shape};
 /// describes its unit.
 const DRAWN: [(&str, &str); 3] = [
     ("Speedup", "speedup over"),
-    ("Traffic", "bytes on the network over those of"),
-    ("Energy", "energy over that of"),
+    ("Traffic", "bytes on the network, relative to"),
+    ("Energy", "energy, relative to"),
 ];
 
 /// The HTML page of a comparison of scenarios.

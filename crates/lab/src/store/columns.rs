@@ -69,7 +69,7 @@ pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
         row.get_column_iter().map(|(name, field)| (name.as_str(), field)).collect();
     let text = |name: &str| match cells.get(name) {
         Some(Field::Str(text)) => Ok(text.as_str()),
-        _ => Err(format!("it has no text `{name}`")),
+        _ => Err(format!("it has no text in the column `{name}`")),
     };
     if text("task")? != task {
         return Err("it belongs to another task".to_owned());
@@ -82,7 +82,7 @@ pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
     };
     match cells.get("cycles") {
         Some(Field::ULong(cycles)) => measured.cycles = *cycles,
-        _ => return Err("it has no number `cycles`".to_owned()),
+        _ => return Err("it has no number in the column `cycles`".to_owned()),
     }
     for (name, field) in cells {
         match (name.strip_prefix(COUNTER), name.strip_prefix(ENERGY), field) {

@@ -145,7 +145,7 @@ fn range(mut keys: Keys<'_>, span: Span) -> Result<Vec<toml::Value>, Error> {
             false if first < 1 => {
                 return refuse(&from, "a number above zero, because the range has a factor");
             }
-            _ if last < first => return refuse(&to, &format!("at least `from`, {first}")),
+            _ if last < first => return refuse(&to, &format!("a number that is at least `from`, {first}")),
             _ => {}
         }
         let next = |value: &i64| match is_step {
@@ -168,7 +168,7 @@ fn range(mut keys: Keys<'_>, span: Span) -> Result<Vec<toml::Value>, Error> {
         _ if !first.is_finite() => return refuse(&from, "a finite number"),
         _ if !last.is_finite() => return refuse(&to, "a finite number"),
         false if first <= 0.0 => return refuse(&from, "a number above zero, because the range has a factor"),
-        _ if last < first => return refuse(&to, &format!("at least `from`, {first}")),
+        _ if last < first => return refuse(&to, &format!("a number that is at least `from`, {first}")),
         _ => {}
     }
     // Each value is computed from the first value, so that rounding errors do not add up. The
@@ -255,10 +255,10 @@ mod tests {
         error("{ from = 1, to = 4, step = 0 }", "s.toml:1:32: found `0`, expected a step above zero");
         error("{ from = 1, to = 4, factor = 1 }", "a factor above one");
         error("{ from = 0, to = 4, factor = 2 }", "because the range has a factor");
-        error("{ from = 4, to = 1, step = 1 }", "expected at least `from`, 4");
+        error("{ from = 4, to = 1, step = 1 }", "expected a number that is at least `from`, 4");
         error("{ from = 1.5, to = inf, step = 1 }", "s.toml:1:24: found `inf`, expected a finite number");
         error("{ from = 1.5, to = nan, step = 1 }", "found `nan`, expected a finite number");
-        error("{ from = 1.5, to = 1.25, step = 1 }", "expected at least `from`, 1.5");
+        error("{ from = 1.5, to = 1.25, step = 1 }", "expected a number that is at least `from`, 1.5");
         error("{ from = 1, to = 4.0, step = nan }", "a step above zero");
         error("{ from = 'a', to = 4, step = 1 }", "found `'a'`, expected a number");
         error("{ from = 1, to = 1000000, step = 1 }", "more than 10000 values");

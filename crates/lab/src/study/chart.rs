@@ -103,7 +103,9 @@ impl Planner<'_> {
                 return Err(self.source.error(name.span(), message));
             }
             if ["max", "min"].contains(&text.as_str()) || self.quantities.contains(text) {
-                let message = format!("`{text}` has a meaning already, expected another name");
+                let message = format!(
+                    "`{text}` is already the name of a function or of a measured value, expected another name"
+                );
                 return Err(self.source.error(name.span(), message));
             }
             let value = self.expression(value)?;
@@ -178,7 +180,10 @@ impl Planner<'_> {
             None => several.iter().copied().filter(|axis| axes[*axis].kind == AxisKind::Scenario).collect(),
         };
         if let Some(name) = file.series.iter().flatten().find(|name| name.get_ref() == file.x.get_ref()) {
-            let message = format!("`{}` is `x` already, expected another axis", printable(name.get_ref()));
+            let message = format!(
+                "`{}` is already the axis `x` of the chart, expected another axis",
+                printable(name.get_ref())
+            );
             return Err(self.source.error(name.span(), message));
         }
         let others: Vec<usize> = several.into_iter().filter(|axis| !series.contains(axis)).collect();
@@ -239,7 +244,10 @@ impl Planner<'_> {
         let scale = choose(&file.scale, ["linear", "log"])?;
         let is_lines = match (shape, &numbers) {
             (Some(0), None) => {
-                let message = format!("lines need numbers on `{}`, expected `bars`", printable(&x.name));
+                let message = format!(
+                    "lines need an axis with numbers, but `{}` has names, expected `bars`",
+                    printable(&x.name)
+                );
                 return Err(self.source.error(file.x.span(), message));
             }
             (shape, numbers) => shape.unwrap_or(1 - usize::from(numbers.is_some())) == 0,

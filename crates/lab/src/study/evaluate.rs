@@ -153,7 +153,7 @@ impl Data<'_> {
         }
         let missing = |why: String| NoValue::Missing(why);
         let Some(row) = self.index.get(&(&place[..], seed)).map(|at| &self.rows[*at]) else {
-            return Err(missing("the study has no such run".to_owned()));
+            return Err(missing("the study has no run with these values".to_owned()));
         };
         let Measured { cycles, answer_ok, counters, energy_pj, .. } = &row.measured;
         if !answer_ok {
@@ -171,7 +171,7 @@ impl Data<'_> {
             Some(count) => Ok(*count as f64),
             // A counter that this run lacks but another run has is zero in this run.
             None if self.rows.iter().any(|row| row.measured.counters.contains_key(name)) => Ok(0.0),
-            None => Err(missing(format!("no run counts `{name}`"))),
+            None => Err(missing(format!("no run has a counter `{name}`"))),
         }
     }
 }

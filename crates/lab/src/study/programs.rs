@@ -173,7 +173,10 @@ impl<'a> Resolver<'a> {
                 continue;
             }
             if given.iter().any(|(name, ..)| *name == axis.name) {
-                let message = format!("`{}` is set twice, here and elsewhere", printable(&axis.name));
+                let message = format!(
+                    "`{}` is set twice: here and in another table of the study",
+                    printable(&axis.name)
+                );
                 return Err(self.source.error(axis.span.clone(), message));
             }
             given.push(one(axis, &axis.values[0]));

@@ -200,7 +200,7 @@ impl Refusal {
             }
             Refusal::Table => {
                 let inside = beside(system, &format!("{}.", change.key));
-                format!("`{key}` of machine `{machine}` has parameters of its own; there are: {inside}")
+                format!("`{key}` of machine `{machine}` is a group of parameters, expected one of {inside}")
             }
             Refusal::Unknown => {
                 let known = keys(system);
@@ -437,7 +437,8 @@ mod tests {
         assert!(ports.contains("no parameter `noc.topology.crossbar.ports`"), "{ports}");
         let table = load(&[("l1", "5")]).unwrap_err();
         assert!(
-            table.starts_with("`l1` of machine `hlrc-8cu` has parameters of its own; there are: l1.bytes")
+            table
+                .starts_with("`l1` of machine `hlrc-8cu` is a group of parameters, expected one of l1.bytes")
         );
     }
 

@@ -135,7 +135,7 @@ fn unaccounted(protocol: &str, mutants: &Mutants) -> Option<String> {
     let kinds = [
         (&mutants.survivors, "survive"),
         (&mutants.undecided, "are undecided"),
-        (&mutants.misargued, "are argued to be equivalent, and were killed"),
+        (&mutants.misargued, "are argued to be equivalent to the protocol, but were killed"),
     ];
     let counts = kinds.iter().filter(|(names, _)| !names.is_empty());
     let counts: Vec<String> = counts.map(|(names, what)| format!("{} {what}", names.len())).collect();

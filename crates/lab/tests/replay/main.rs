@@ -321,7 +321,7 @@ fn an_impossible_move_is_named_with_the_possible_ones() {
     let timed = timed(&short).expect("it can be led");
     assert_eq!(
         (timed.verdict, &*timed.end),
-        (Verdict::Misfit, "it has not ended; possible now: `deliver 1 0 0`")
+        (Verdict::Misfit, "the timed run has not ended after the last move; possible now: `deliver 1 0 0`")
     );
 }
 
@@ -344,7 +344,7 @@ fn a_thread_that_never_waits_posts_a_limited_number_of_operations() {
     let mut trace: Trace = text.parse().expect("it is a test still");
     trace.violation.moves.truncate(1);
     let timed = timed(&trace).expect("it can be led");
-    assert_eq!(timed.end, "it has not ended; possible now: `deliver 0 1 0`");
+    assert_eq!(timed.end, "the timed run has not ended after the last move; possible now: `deliver 0 1 0`");
 }
 
 #[test]
@@ -358,7 +358,7 @@ fn features_that_no_timed_machine_has_are_named() {
         }
     };
     assert!(with("agents cu0", "agents command-processor").contains("command processor"));
-    assert!(with("lines 0", "lines 200").contains("needs a line with a number below"));
+    assert!(with("lines 0", "lines 200").contains("a line number below"));
     assert!(with("protocol hlrc\n", "protocol hlrc\nseeded none\n").contains("found `none`"));
 }
 

@@ -131,5 +131,5 @@ pub fn shipped(name: &str) -> Option<Result<Model, TextError>> {
 pub fn shipped_file(file: &str) -> Result<String, String> {
     let part = PARTS.iter().find(|(name, _)| *name == file).map(|(_, text)| *text);
     let model = SHIPPED.iter().find(|s| file.strip_suffix(".cat") == Some(s.name)).map(|s| s.text);
-    part.or(model).map(str::to_owned).ok_or_else(|| "the tool has no such file".to_owned())
+    part.or(model).map(str::to_owned).ok_or_else(|| "no built-in file has this name".to_owned())
 }

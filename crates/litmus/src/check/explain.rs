@@ -271,7 +271,11 @@ pub fn explain(
             if stopped {
                 let _ = writeln!(text, "The search for the checks that forbid {what} was stopped.");
             } else if refusals.is_empty() {
-                let _ = writeln!(text, "No single check forbids {what}, or no values lead to it.");
+                let _ = writeln!(
+                    text,
+                    "No single check forbids {what}: several checks forbid it together, or the test cannot \
+                     produce it at all."
+                );
             }
             for refusal in &refusals {
                 let _ = writeln!(

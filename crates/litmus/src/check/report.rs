@@ -160,11 +160,16 @@ pub(crate) fn report(
         notes.push(format!("some executions have undefined behaviour, {what}{place}: they are not counted"));
     }
     if divergent {
-        notes.push("some executions diverge at a barrier: not all of its threads arrive".to_owned());
+        notes.push(
+            "in some executions the threads diverge at a barrier: not all threads of the barrier arrive"
+                .to_owned(),
+        );
     }
     if stuck {
         notes.push(
-            "in some executions a thread waits at a barrier for ever: they count as final states".to_owned(),
+            "in some executions a thread waits at a barrier for ever: the states of these executions count \
+             as final states"
+                .to_owned(),
         );
     }
     for thread in non_terminating {
@@ -172,7 +177,7 @@ pub(crate) fn report(
     }
     for (check, _) in flags.iter().filter(|(_, flagged)| flagged.waits) {
         let name = checks.get(*check).map_or("", |check| &check.name);
-        notes.push(format!("`{name}` holds in an execution where a thread waits, perhaps for ever"));
+        notes.push(format!("the flag `{name}` holds in an execution where a thread waits, perhaps for ever"));
     }
     let quantifier = program.condition.quantifier;
     let verdict = program.condition.verdict(positive > 0, negative == 0);
@@ -225,7 +230,7 @@ fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
         parts.push("the search was stopped".to_owned());
     }
     if gaps.waiting {
-        parts.push("some executions with a waiting thread were left out".to_owned());
+        parts.push("some executions in which a thread waits, perhaps for ever, were left out".to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }

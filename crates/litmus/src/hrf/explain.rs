@@ -258,7 +258,8 @@ impl Gap {
         let (first, second) = race.steps;
         match self {
             Gap::NoRelease => format!(
-                "no release follows step {}, neither in P{} nor in a thread that has synchronized with it",
+                "no release follows step {0}, neither in P{1} nor in a thread that has synchronized with \
+                 P{1}",
                 number(first),
                 steps[first].place.thread.0
             ),
@@ -296,8 +297,8 @@ impl Gap {
                     })
                     .collect();
                 format!(
-                    "a chain leads from one to the other (steps {}), but hrf-direct does not join links of \
-                     different scopes",
+                    "a chain of releases and acquires leads from the first access to the second (steps {}), \
+                     but hrf-direct does not join links of different scopes",
                     links.join(", ")
                 )
             }

@@ -43,7 +43,7 @@ impl fmt::Display for Incomplete {
             Incomplete::Accesses(bound) => {
                 write!(f, "some thread makes more than {}", counted(*bound as u64, "access"))
             }
-            Incomplete::States(bound) => write!(f, "more than {}", counted(*bound, "state")),
+            Incomplete::States(bound) => write!(f, "the search has more than {}", counted(*bound, "state")),
             Incomplete::Stopped => f.write_str("the search was stopped"),
         }
     }

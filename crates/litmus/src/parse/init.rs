@@ -382,7 +382,7 @@ fn add_alias(
         return Err(cursor.expected("`aliases`"));
     }
     let of_place = cursor.place();
-    let of_name = cursor.word("the location that it aliases")?;
+    let of_name = cursor.word("the name of the aliased location")?;
     let Some(of) = locations.find(&of_name) else {
         return Err(TextError::meaning(of_place, format!("the test has no location `{of_name}`")));
     };

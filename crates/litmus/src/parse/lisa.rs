@@ -182,7 +182,7 @@ impl Column<'_> {
             let mut word = self.cursor.word("an annotation or `]`")?;
             while self.cursor.eat("-") {
                 word.push('-');
-                word.push_str(&self.cursor.word("the rest of the annotation")?);
+                word.push_str(&self.cursor.word("the part of the annotation after `-`")?);
             }
             let lower = word.to_ascii_lowercase();
             marks.tags.push(word.clone());

@@ -48,7 +48,7 @@ impl Placement {
         loop {
             let kind = cursor.word("a level such as `wg`, `dev`, `cta` or `gpu`")?;
             let number_place = cursor.place();
-            let number = cursor.number("the number of the instance")?;
+            let number = cursor.number("the number of the scope instance")?;
             let number = u32::try_from(number).map_err(|_| {
                 TextError::expected(number_place, format!("`{number}`"), "a number from 0 to 4294967295")
             })?;

@@ -294,7 +294,7 @@ impl<P: Protocol> Station<P> {
     /// with the earlier expiry remains.
     fn arm(&mut self, class: TimerClass, ticks: u32, fx: &mut Effects<P::Msg>) {
         if !P::CLOCKED {
-            return self.violate(fx, "a timer has a duration, but the protocol is not clocked");
+            return self.violate(fx, "a timer has a duration, but the protocol does not use clocks");
         }
         match self.deadlines.binary_search_by_key(&class, |&(class, _)| class) {
             Ok(at) => self.deadlines[at].1 = self.deadlines[at].1.min(ticks),
@@ -307,7 +307,10 @@ impl<P: Protocol> Station<P> {
         match self.node.step(input, &mut cx) {
             Disposition::Done => {}
             Disposition::Impossible(why) => self.violate(fx, why),
-            other => self.violate(fx, &format!("only requests and messages may wait, not {other:?}")),
+            other => self.violate(
+                fx,
+                &format!("only requests and messages may wait, but another input got {other:?}"),
+            ),
         }
         self.settle(world, fx);
     }
@@ -334,7 +337,7 @@ impl<P: Protocol> Station<P> {
                 false
             }
             other => {
-                self.violate(fx, &format!("an eviction cannot wait: {other:?}"));
+                self.violate(fx, &format!("an eviction cannot wait, but the controller answered {other:?}"));
                 false
             }
         }
@@ -458,7 +461,7 @@ impl<P: Protocol> Station<P> {
             }
             next += 1;
             if steps > STEPS_PER_INPUT_MAX {
-                self.violate(fx, "inputs wake one another forever");
+                self.violate(fx, "parked inputs wake one another forever");
             }
         }
         fx.inner.clear();
@@ -466,7 +469,10 @@ impl<P: Protocol> Station<P> {
 
     fn resume(&mut self, slot: Slot, data: Option<LineData>, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let Some(held) = self.held.get_mut(&slot).filter(|held| held.under_slot) else {
-            self.violate(fx, &format!("{slot:?} is resumed, but nothing is parked under it"));
+            self.violate(
+                fx,
+                &format!("the request in {slot:?} is resumed, but no request is parked in this slot"),
+            );
             return;
         };
         if let Some(data) = data {

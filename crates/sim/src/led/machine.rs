@@ -344,7 +344,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let cycles = match self.run_to_end() {
             Err(RunError::Violation { why, .. }) => return Ok(ScriptEnd::Early(End::NotAtRest(why))),
             Err(RunError::Stuck(_)) => {
-                let why = "the program has ended, but its kernel does not end";
+                let why = "the program has ended, but the end of its kernel does not complete";
                 return Ok(ScriptEnd::Early(End::NotAtRest(why.to_owned())));
             }
             ended => ended?,

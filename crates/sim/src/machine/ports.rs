@@ -143,7 +143,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     ) {
         let Some(pending) = self.ports.answer(&mut self.engine, station, slot) else {
             let name = self.stations.name(station);
-            let why = format!("{name} answered request {}, which is not under way", slot.0);
+            let why = format!("{name} answered request {}, which is not outstanding", slot.0);
             return self.engine.violate(why);
         };
         self.reports.tally.counts.answers += 1;

@@ -244,8 +244,8 @@ impl Detector {
         };
         let ((from, from_is_short), (to, to_is_short)) = (side(release), side(acquire));
         let what = match (from_is_short, to_is_short) {
-            (true, false) => "widen the first of these",
-            (false, true) => "widen the second of these",
+            (true, false) => "widen the release",
+            (false, true) => "widen the acquire",
             (true, true) => "widen both",
             (false, false) => "set both",
         };

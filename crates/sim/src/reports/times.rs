@@ -128,7 +128,8 @@ impl Times {
         if slots.total() != count * cycles {
             let found = slots.total();
             return Err(format!(
-                "cycles by cause ({found}) do not add up to those of {count} wavefront slots in {cycles} cycles"
+                "the cycles of all causes ({found}) do not add up to {count} wavefront slots times {cycles} \
+                 cycles"
             ));
         }
         self.run.add_mean(&slots, count, cycles);
@@ -143,7 +144,9 @@ impl Times {
     pub(crate) fn close(mut self, cycles: Cycle) -> Result<Attribution, String> {
         let found = self.run.total();
         let Some(rest) = cycles.checked_sub(found) else {
-            return Err(format!("cycles by cause ({found}) are more than the run's ({cycles})"));
+            return Err(format!(
+                "the cycles of all causes ({found}) are more than the cycles of the run ({cycles})"
+            ));
         };
         self.run.add(Cause::Host, rest);
         Ok(self.run)
@@ -183,6 +186,6 @@ mod tests {
         times.started(0, 0);
         times.spend(30, 0, Cause::Compute);
         times.since = 10;
-        assert!(times.kernel_ran(30).is_err_and(|why| why.contains("1 wavefront slots in 20 cycles")));
+        assert!(times.kernel_ran(30).is_err_and(|why| why.contains("1 wavefront slots times 20 cycles")));
     }
 }

@@ -21,9 +21,9 @@ pub(crate) static CONVOLUTION_2D: Workload = Workload {
         paper: &[("width", "2048"), ("height", "2048")],
     },
     settings: &[
-        Setting::count("width", 256, 1, 1 << 14, "columns of the image"),
-        Setting::count("height", 256, 1, 1 << 14, "rows of the image"),
-        Setting::count("radius", 2, 0, 32, "columns of the mask on either side of its centre"),
+        Setting::count("width", 256, 1, 1 << 14, "number of columns of the image"),
+        Setting::count("height", 256, 1, 1 << 14, "number of rows of the image"),
+        Setting::count("radius", 2, 0, 32, "number of columns of the mask on either side of its centre"),
         Setting::policy(
             "mask",
             &[("separable", "rows, then columns"), ("non-separable", "the whole mask at once")],

@@ -23,8 +23,8 @@ pub(crate) static DCT: Workload = Workload {
         paper: &[("width", "1024"), ("height", "1024")],
     },
     settings: &[
-        Setting::count("width", 256, 8, 1 << 14, "columns of the image, a multiple of 8"),
-        Setting::count("height", 256, 8, 1 << 14, "rows of the image, a multiple of 8"),
+        Setting::count("width", 256, 8, 1 << 14, "number of columns of the image, a multiple of 8"),
+        Setting::count("height", 256, 8, 1 << 14, "number of rows of the image, a multiple of 8"),
         Setting::policy(
             "direction",
             &[("forward", "from pixels to frequencies"), ("inverse", "from frequencies to pixels")],

@@ -27,9 +27,9 @@ pub(crate) static DWT2D: Workload = Workload {
         paper: &[("width", "1024"), ("height", "1024")],
     },
     settings: &[
-        Setting::count("width", 96, 1, 1 << 13, "columns of the picture"),
-        Setting::count("height", 96, 1, 1 << 13, "rows of the picture"),
-        Setting::count("levels", 3, 1, 16, "levels of the transform"),
+        Setting::count("width", 96, 1, 1 << 13, "number of columns of the picture"),
+        Setting::count("height", 96, 1, 1 << 13, "number of rows of the picture"),
+        Setting::count("levels", 3, 1, 16, "number of levels of the transform"),
         Setting::policy(
             "wavelet",
             &[("5-3", "the lossless wavelet of JPEG 2000"), ("9-7", "the lossy wavelet of JPEG 2000")],

@@ -28,7 +28,7 @@ pub(crate) static FFT: Workload = Workload {
         paper: &[("n", "1m")],
     },
     settings: &[
-        Setting::count("n", 1 << 15, 2, 1 << 24, "complex numbers, a power of two"),
+        Setting::count("n", 1 << 15, 2, 1 << 24, "number of complex numbers, a power of two"),
         Setting::policy(
             "radix",
             &[("radix-4", "four numbers for each work-item"), ("radix-2", "two numbers for each work-item")],

@@ -25,7 +25,7 @@ pub(crate) static GAUSSIAN: Workload = Workload {
         paper: &[("n", "256")],
     },
     settings: &[
-        Setting::count("n", 64, 2, 1 << 12, "equations and unknowns"),
+        Setting::count("n", 64, 2, 1 << 12, "number of equations and of unknowns"),
         Setting::policy(
             "block",
             &[("block-4", "4 by 4 work-items, as in Rodinia"), ("block-16", "16 by 16 work-items")],

@@ -57,7 +57,7 @@ pub enum FileError {
         expected: String,
     },
     /// The file has a self loop or a duplicate arc, which the options of the reader refuse.
-    #[error("{place}: {what}, which the options refuse")]
+    #[error("{place}: {what}, which the options of the reader refuse")]
     Refused {
         /// The position in the file.
         place: FilePosition,
@@ -122,7 +122,7 @@ pub enum FileError {
     },
     /// The content of the file would need more memory than the reader may use.
     #[error(
-        "{place}: {size} takes at least {} to read, but at most {} may be used",
+        "{place}: {size} needs at least {} of memory to read, but the reader may use at most {}",
         bytes(*needed_bytes), bytes(*budget_bytes)
     )]
     TooLarge {

@@ -323,7 +323,7 @@ impl Binary<'_, '_> {
     fn end_of_file(&self, count_max: u64) -> String {
         if count_max < self.expected.count_max() {
             let budget = super::error::bytes(self.expected.memory_bytes);
-            return format!("the end of the file, because at most {budget} may be used");
+            return format!("the end of the file, because the reader may use at most {budget} of memory");
         }
         let rows = counted(*self.expected.rows.end(), self.expected.row);
         format!("the end of the file after {rows} of {}", self.expected.row_of_numbers())

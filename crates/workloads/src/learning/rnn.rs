@@ -38,10 +38,10 @@ pub(crate) static RNN_LSTM: Workload = Workload {
 
 /// The defaults are the batch, the time steps and the hidden units of Table 5.2.
 static SETTINGS: [Setting; 4] = [
-    Setting::count("batch", 4, 1, 1 << 10, "sequences"),
-    Setting::count("steps", 2, 1, 1 << 12, "time steps"),
-    Setting::count("hidden", 256, 1, 1 << 12, "hidden units"),
-    Setting::count("inputs", 256, 1, 1 << 12, "inputs of a time step"),
+    Setting::count("batch", 4, 1, 1 << 10, "number of sequences"),
+    Setting::count("steps", 2, 1, 1 << 12, "number of time steps"),
+    Setting::count("hidden", 256, 1, 1 << 12, "number of hidden units"),
+    Setting::count("inputs", 256, 1, 1 << 12, "number of inputs of a time step"),
 ];
 
 const SIZES: Sizes =
@@ -337,7 +337,9 @@ fn recurrent(kind: Kind, settings: &Settings, seed: u64) -> Result<Instance, Bad
     let sizes = Sizing { kind, batch, steps, hidden, inputs };
     let products = steps * batch * sizes.products();
     if products > 1 << 28 {
-        return Err(settings.conflict(format!("{products} products of all steps, expected at most 2^28")));
+        return Err(
+            settings.conflict(format!("all steps together have {products} products, expected at most 2^28"))
+        );
     }
     let name = if kind == Kind::Gru { "rnn-gru" } else { "rnn-lstm" };
     let program = Program::new(name, move |host| async move {

@@ -33,9 +33,9 @@ pub(crate) static HACC: Workload = Workload {
         paper: &[("particles", "32k"), ("cells", "8"), ("steps", "2")],
     },
     settings: &[
-        Setting::count("particles", 2048, 1, 1 << 20, "particles"),
-        Setting::count("cells", 4, 3, 64, "cells along an edge of the mesh"),
-        Setting::count("steps", 1, 1, 100, "steps; the particles are sorted before each"),
+        Setting::count("particles", 2048, 1, 1 << 20, "number of particles"),
+        Setting::count("cells", 4, 3, 64, "number of cells along an edge of the mesh"),
+        Setting::count("steps", 1, 1, 100, "number of steps; the particles are sorted before each step"),
     ],
     make: |settings, seed| {
         let (count, cells) = (settings.count("particles"), settings.count("cells"));

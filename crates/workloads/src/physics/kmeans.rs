@@ -36,10 +36,10 @@ pub(crate) static KMEANS: Workload = Workload {
         paper: &[("points", "64k"), ("features", "34"), ("iterations", "20")],
     },
     settings: &[
-        Setting::count("points", 4096, 1, 1 << 22, "points"),
-        Setting::count("features", 8, 1, 256, "features of a point"),
-        Setting::count("clusters", 5, 1, 256, "clusters"),
-        Setting::count("iterations", 5, 1, 500, "most iterations"),
+        Setting::count("points", 4096, 1, 1 << 22, "number of points"),
+        Setting::count("features", 8, 1, 256, "number of features of a point"),
+        Setting::count("clusters", 5, 1, 256, "number of clusters"),
+        Setting::count("iterations", 5, 1, 500, "maximum number of iterations"),
         Setting::count(
             "threshold",
             0,

@@ -78,7 +78,7 @@ impl Queues {
             if tasks.len() > self.capacity as usize {
                 let (count, capacity) = (tasks.len(), self.capacity);
                 host.fail(format!(
-                    "queue {queue} has {}, but the workload puts {} there at the start",
+                    "queue {queue} has {}, but the workload puts {} into it at the start",
                     counted(capacity.into(), "slot"),
                     counted(count as u64, "task")
                 ))
@@ -137,7 +137,7 @@ impl Queues {
         if tail >= self.capacity {
             let capacity = self.capacity;
             w.fail(format!(
-                "queue {queue} overflows: it holds {} between two refills",
+                "queue {queue} overflows: it holds at most {} between two refills",
                 counted(capacity.into(), "task")
             ))
             .await;

@@ -147,7 +147,7 @@ pub(crate) const ATTEMPTS: Setting = Setting::count(
     4,
     1,
     1 << 16,
-    "consecutive empty queues after which a work-group stops stealing",
+    "number of consecutive empty queues after which a work-group stops stealing",
 );
 
 impl Policy {

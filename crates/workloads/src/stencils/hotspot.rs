@@ -22,10 +22,10 @@ pub(crate) static HOTSPOT: Workload = Workload {
         paper: &[("rows", "512"), ("columns", "512"), ("steps", "20")],
     },
     settings: &[
-        Setting::count("rows", 128, 1, 1 << 14, "rows of the chip"),
-        Setting::count("columns", 128, 1, 1 << 14, "columns of the chip"),
-        Setting::count("steps", 4, 1, 1 << 20, "steps of time"),
-        Setting::count("pyramid", 2, 1, 7, "steps of one launch"),
+        Setting::count("rows", 128, 1, 1 << 14, "number of rows of the chip"),
+        Setting::count("columns", 128, 1, 1 << 14, "number of columns of the chip"),
+        Setting::count("steps", 4, 1, 1 << 20, "number of time steps"),
+        Setting::count("pyramid", 2, 1, 7, "number of time steps that one launch computes"),
     ],
     make: hotspot,
 };

@@ -26,7 +26,7 @@ pub(crate) static FIB: Workload = Workload {
         paper: &[("n", "24")],
     },
     settings: &[
-        Setting::count("n", 16, 0, 30, "the index of the number"),
+        Setting::count("n", 16, 0, 30, "the index of the Fibonacci number"),
         RUN[0],
         RUN[1],
         RUN[2],

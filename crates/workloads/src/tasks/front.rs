@@ -80,7 +80,7 @@ impl<const WORDS: usize> Fronts<WORDS> {
         if entries.len() > self.count as usize {
             let (needed, count) = (entries.len(), self.count);
             host.fail(format!(
-                "the first tasks need {}, but there are {count}: raise `fronts`",
+                "the first tasks need {}, but only {count} exist: raise `fronts`",
                 counted(needed as u64, "task-front")
             ))
             .await;

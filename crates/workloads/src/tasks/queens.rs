@@ -23,7 +23,7 @@ pub(crate) static QUEENS: Workload = Workload {
         paper: &[("queens", "11")],
     },
     settings: &[
-        Setting::count("queens", 8, 1, 16, "queens, and rows and columns of the board"),
+        Setting::count("queens", 8, 1, 16, "number of queens, of rows and of columns of the board"),
         RUN[0],
         RUN[1],
         RUN[2],

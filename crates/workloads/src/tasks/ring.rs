@@ -168,7 +168,7 @@ impl Ring {
             if tail.wrapping_sub(head) >= self.capacity {
                 let Ring { capacity, name, setting, .. } = self;
                 let holds = counted((*capacity).into(), "task-front");
-                w.fail(format!("{name} overflows: it holds {holds}; raise `{setting}`")).await;
+                w.fail(format!("{name} overflows: it holds at most {holds}; raise `{setting}`")).await;
             }
         }
         let turn = u64::from(full(tail)) << 32;

@@ -77,9 +77,21 @@ const SLOTS_MOST: u64 = 1 << 26;
 /// The settings that a workload declares for [`Plan::of`].
 pub const SETTINGS: [Setting; 9] = [
     super::policy::SCOPES,
-    Setting::count("work-groups", 0, 0, 1 << 16, "persistent work-groups; 0 makes one per compute unit"),
-    Setting::count("waves", WAVES as u64, 1, 64, "wavefronts of a work-group"),
-    Setting::count("fronts", FRONTS as u64, 1, FRONTS_MAX, "task-fronts in memory"),
+    Setting::count(
+        "work-groups",
+        0,
+        0,
+        1 << 16,
+        "number of persistent work-groups; 0 makes one per compute unit",
+    ),
+    Setting::count("waves", WAVES as u64, 1, 64, "number of wavefronts of a work-group"),
+    Setting::count(
+        "fronts",
+        FRONTS as u64,
+        1,
+        FRONTS_MAX,
+        "number of task-fronts (groups of tasks, one for each lane) in memory",
+    ),
     Setting::count(
         "wave-queue",
         WAVE_QUEUE as u64,

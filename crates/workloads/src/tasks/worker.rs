@@ -211,7 +211,7 @@ impl<const WORDS: usize> Worker<WORDS> {
             let (wave, group) = (self.w.index(), self.w.work_group());
             let message = format!(
                 "the queue of wavefront {wave} in work-group {group} overflows: \
-                 it holds {}; raise `wave-queue`",
+                 it holds at most {}; raise `wave-queue`",
                 counted(capacity.into(), "task-front")
             );
             self.w.fail(message).await;

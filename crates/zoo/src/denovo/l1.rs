@@ -297,7 +297,7 @@ impl<P: RegistrationProtocol> Controller<P> for L1 {
                 self.event_in(way, LineEvent::Evict, Operand::Nothing, cx)
             }
             Input::Timer(TimerClass::Drain) => self.drain(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
+            Input::Timer(_) => Disposition::Impossible("the controller has not armed this timer"),
             Input::Memory(_) => Disposition::Impossible("an L1 does not access memory"),
             Input::Tick { .. } => Disposition::Done,
         };
@@ -342,7 +342,10 @@ impl<P: RegistrationProtocol> Controller<P> for L1 {
         // since.
         let registers = fills + registrations - stored..=fills + registrations;
         if stored as usize != self.stored.len() || stored != acks.outstanding() {
-            return Some("the registrations of stored data that releases wait for are not those under way");
+            return Some(
+                "the registrations for which releases wait differ from the registrations of stored data \
+                 under way",
+            );
         }
         self.cache.miscount(registers, |state| !matches!(state, IR | IE | R))
     }

@@ -134,7 +134,9 @@ impl<T: Rows> L1<T> {
             ToL1::Recall { line } => (line, LineEvent::Recall),
             ToL1::Forward { line, .. } => (line, LineEvent::Forward),
             ToL1::Serve { .. } => {
-                return Disposition::Impossible("the L2 itself sends the data of a registered line");
+                return Disposition::Impossible(
+                    "the L2 itself sends the data of a registered line, so it asks no L1 to send them",
+                );
             }
         };
         self.event(line, event, Operand::Message(msg), cx)
@@ -308,7 +310,7 @@ impl<P: RegistrationProtocol, T: Rows> Controller<P> for L1<T> {
                 self.event_in(way, LineEvent::Evict, Operand::Nothing, cx)
             }
             Input::Timer(TimerClass::Drain) => self.drain(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
+            Input::Timer(_) => Disposition::Impossible("the controller has not armed this timer"),
             Input::Memory(_) => Disposition::Impossible("an L1 does not access memory"),
             Input::Tick { .. } => Disposition::Done,
         };

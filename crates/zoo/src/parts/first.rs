@@ -113,7 +113,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
     /// Frees a miss register, and wakes the inputs that wait for a miss register, or for a way in
     /// the set of `place`.
     pub fn end_fill<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
-        cx.count_down(&mut self.fills, "a fill ends, but none was under way");
+        cx.count_down(&mut self.fills, "a fill ends, but no fill was under way");
         cx.fx.wake(Key::Way(place.set));
         cx.fx.wake(Key::Miss);
     }
@@ -253,11 +253,11 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         if !array.counts_ways() {
             Some("the number of occupied ways is wrong")
         } else if !fills.contains(&self.fills) {
-            Some("the number of miss registers in use differs from that of fills under way")
+            Some("the number of miss registers in use differs from the number of fills under way")
         } else if buffer.lines() as usize != buffer.queued().count() {
             Some("the number of lines in the store buffer is wrong")
         } else if forgotten || dirty != buffer.queued().count() {
-            Some("the lines in the store buffer are not the dirty lines")
+            Some("the lines in the store buffer differ from the dirty lines of the cache")
         } else {
             None
         }

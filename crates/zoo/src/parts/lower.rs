@@ -153,7 +153,11 @@ impl<W: Copy + Eq> LowerLevel<W> {
             }
             ToL1::BankDone { slot } => self.banks_due.answered(slot, cx),
         };
-        if due { Disposition::Done } else { Disposition::Impossible("no ack or answer was expected") }
+        if due {
+            Disposition::Done
+        } else {
+            Disposition::Impossible("no ack or answer is outstanding at the receiver")
+        }
     }
 
     /// Counts an ack of a write with this parity (the bit that names the write's class). If this is

@@ -127,7 +127,7 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
 
     /// Counts the end of a read from the level below.
     pub fn end_fetch<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
-        cx.count_down(&mut self.fetches, "a fetch ends, but none was under way");
+        cx.count_down(&mut self.fetches, "a fetch ends, but no fetch was under way");
     }
 
     /// Compares the counts of this bank with the things that they count. Returns a sentence about

@@ -387,7 +387,7 @@ impl<P: RegistrationProtocol, T: Rows> Lines<P> for Bank<T> {
                 store.array.write(way, data, mask);
             }
             (BankAction::EndRecall, ..) => {
-                cx.count_down(&mut self.recalls, "a recall ends, but none was under way");
+                cx.count_down(&mut self.recalls, "a recall ends, but no recall was under way");
             }
             (BankAction::Fill, Some(way), Operand::Bytes(_, data)) => store.fill(way, data, cx),
             (BankAction::EndFetch, ..) => store.end_fetch(cx),
@@ -438,8 +438,8 @@ impl<P: RegistrationProtocol, T: Rows> Controller<P> for Bank<T> {
                 disposition
             }
             Input::Timer(TimerClass::Drain) => self.advance_round(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
-            Input::Request(_) => Disposition::Impossible("no requests of cores enter a bank"),
+            Input::Timer(_) => Disposition::Impossible("the controller has not armed this timer"),
+            Input::Request(_) => Disposition::Impossible("cores send no requests to a bank"),
             Input::Tick { .. } => Disposition::Done,
         }
     }
@@ -474,7 +474,7 @@ impl<P: RegistrationProtocol, T: Rows> Controller<P> for Bank<T> {
         } else if registered != self.owners.len()
             || !array.occupied(Way(0)).filter(is_registered).all(has_owner)
         {
-            Some("the recorded owners are not those of the registered lines")
+            Some("the recorded owners differ from the owners of the registered lines")
         } else {
             None
         }

@@ -152,7 +152,7 @@ impl<T: RspPlansOf> L1<T> {
             }
             ToL1::Unlock { slot } => self.unlock(from, slot, cx),
             ToL1::Done { slot } if self.answers.answered(slot, cx) => {}
-            ToL1::Done { .. } => return Disposition::Impossible("no answer was expected"),
+            ToL1::Done { .. } => return Disposition::Impossible("no answer is outstanding at the receiver"),
         }
         Disposition::Done
     }

@@ -110,7 +110,7 @@ impl Emu {
         let looked = cx.row::<EmuTable>(self.phase, signal);
         let (actions, next) = match looked.row {
             Row::Do { actions, next, .. } => (actions, next),
-            Row::Stall => return Disposition::Impossible("the unit never waits"),
+            Row::Stall => return Disposition::Impossible("the epoch management unit never waits"),
             Row::Impossible(why) => return Disposition::Impossible(why),
         };
         for (_, command) in (0u8..).zip(actions).filter(|&(at, _)| looked.skip != Some(at)) {
@@ -151,7 +151,7 @@ impl<P: Stc> Controller<P> for Emu {
                 self.signal(if is_idle { Signal::IdleWakeup } else { Signal::Wakeup }, none, cx)
             }
             Input::Message { msg: ToEmu::ReadyAck | ToEmu::DoneAck, .. } if self.due == 0 => {
-                Disposition::Impossible("no answer of a compute unit was due")
+                Disposition::Impossible("no answer of a compute unit is outstanding")
             }
             Input::Message { msg: ToEmu::ReadyAck, .. } => {
                 self.due -= 1;

@@ -234,7 +234,9 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
     /// Changes to the new epochs `next`, and issues the blocked writes whose epochs `next` grants.
     fn change<P: Stc>(&mut self, next: Grant, cx: &mut Cx<'_, P>) -> Disposition {
         if !matches!(self.change, Change::IsReady(_)) {
-            return Disposition::Impossible("this compute unit is not ready for a change");
+            return Disposition::Impossible(
+                "this compute unit has not reported that it is ready for a change of epochs",
+            );
         }
         (self.granted, self.change) = (next, Change::None);
         (self.demanded, self.has_conflicted) = (0, false);
@@ -279,7 +281,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
             }
             ToL1::Invalidated { slot } => match self.invalidated.answered(slot, cx) {
                 true => Disposition::Done,
-                false => Disposition::Impossible("no invalidation was asked for"),
+                false => Disposition::Impossible("no invalidation is outstanding"),
             },
         }
     }

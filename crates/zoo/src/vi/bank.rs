@@ -299,8 +299,8 @@ impl<P: HasL1Messages, B: BackingStore<P>> Controller<P> for Bank<B> {
             Input::Memory(reply) => self.memory(reply, cx),
             Input::Evict(way) => self.event_in(way, BankEvent::Evict, Operand::Nothing, cx),
             Input::Timer(TimerClass::Drain) => self.walk(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
-            Input::Request(_) => Disposition::Impossible("no requests of cores enter a bank"),
+            Input::Timer(_) => Disposition::Impossible("the controller has not armed this timer"),
+            Input::Request(_) => Disposition::Impossible("cores send no requests to a bank"),
             Input::Tick { .. } => Disposition::Done,
         }
     }

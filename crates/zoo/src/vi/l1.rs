@@ -223,7 +223,7 @@ impl<P: HasBankMessages, W: FlushWaiter<P>, N: Writers> Controller<P> for L1<W, 
             Input::Message { msg, .. } => self.cache.lower.message(msg, cx),
             Input::Evict(way) => self.event_in(way, LineEvent::Evict, Operand::Nothing, cx),
             Input::Timer(TimerClass::Drain) => self.drain(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
+            Input::Timer(_) => Disposition::Impossible("the controller has not armed this timer"),
             Input::Memory(_) => Disposition::Impossible("an L1 does not access memory"),
             Input::Tick { .. } => Disposition::Done,
         };

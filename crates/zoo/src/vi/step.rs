@@ -68,7 +68,7 @@ impl Step {
             Step::InvalidateBanks => lower.invalidate_banks(ask.slot, cx),
             Step::AnswerIt => answer(ask, cx),
             Step::Here | Step::Pass | Step::Invalidate => {
-                Some(Disposition::Impossible("this step needs the lines of a cache"))
+                Some(Disposition::Impossible("this step of a plan needs a cache with lines"))
             }
         }
     }

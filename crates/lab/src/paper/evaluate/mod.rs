@@ -107,7 +107,7 @@ impl<'a> Data<'a> {
             Some(count) => Ok(*count as f64),
             // A counter that this row lacks but another row has is zero in this row.
             None if self.counted.contains(name) => Ok(0.0),
-            None => missing(format!("no run counts `{name}`")),
+            None => missing(format!("no run has a counter `{name}`")),
         }
     }
 

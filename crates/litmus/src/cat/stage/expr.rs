@@ -353,7 +353,10 @@ impl Stager<'_, '_, '_> {
             }
             Value::Linearisations(set, order) => self.linearisations(set, order, place),
             other => {
-                let sentence = format!("found {}, expected a known set of values", other.kind());
+                let sentence = format!(
+                    "found {}, expected a set of values that does not depend on reads-from or coherence",
+                    other.kind()
+                );
                 self.fail(place, sentence)
             }
         }

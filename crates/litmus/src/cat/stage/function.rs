@@ -113,7 +113,11 @@ impl Stager<'_, '_, '_> {
             (self.relation(a, a_place)?, self.relation(b, b_place)?)
         };
         if !self.graph.is_static(left.low) || !self.graph.is_static(right.low) {
-            return self.fail(a_place, "this comparison depends on reads-from or coherence");
+            return self.fail(
+                a_place,
+                "this comparison depends on reads-from or coherence, expected sets or relations that do not \
+                 depend on them",
+            );
         }
         let (left, right) = (self.graph.value(left.low), self.graph.value(right.low));
         Ok(match comparison {
@@ -255,7 +259,11 @@ impl Stager<'_, '_, '_> {
             other => self.relation(other, place)?,
         };
         if !self.graph.is_static(rel.low) {
-            return self.fail(place, "the classes of this relation depend on reads-from or coherence");
+            return self.fail(
+                place,
+                "the classes of this relation depend on reads-from or coherence, expected a relation that \
+                 does not depend on them",
+            );
         }
         let rows = self.graph.value(rel.low).to_vec();
         let mut seen = EventSet::EMPTY;

@@ -182,7 +182,8 @@ impl Stager<'_, '_, '_> {
             Statement::Block(statements) => self.statements(statements, scope)?,
             Statement::Match(subject, arms) => {
                 let Value::Tag(value) = self.expr(subject, scope)? else {
-                    return self.fail(subject.place, "`match` over statements needs a tag");
+                    return self
+                        .fail(subject.place, "`match` over statements needs a tag such as `'release`");
                 };
                 let fits = |tag: &Option<String>| tag.as_deref().is_none_or(|tag| tag == &*value);
                 match arms.iter().find(|(tag, _)| fits(tag)) {

@@ -294,7 +294,7 @@ impl Function<'_> {
             if at.as_const().is_some() {
                 return Err(self
                     .cursor
-                    .expected("an argument before this that is a pointer, not a constant"));
+                    .expected("a pointer, not a constant, as the argument before this one"));
             }
             (self.load(line, Access::plain(at.clone())), Some(at))
         };

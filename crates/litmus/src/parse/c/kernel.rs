@@ -131,7 +131,7 @@ impl Function<'_> {
                 let mut tag = self.cursor.word("an annotation or `}`")?;
                 while self.cursor.eat("-") {
                     tag.push('-');
-                    tag.push_str(&self.cursor.word("the rest of the annotation")?);
+                    tag.push_str(&self.cursor.word("the part of the annotation after `-`")?);
                 }
                 tags.push(tag);
                 if !self.cursor.is("}") {

@@ -36,7 +36,13 @@ pub(crate) static BC: Workload = Workload {
     settings: &[
         VERTICES,
         EDGES,
-        Setting::count("sources", 2, 1, 1 << 26, "sources of shortest paths, spread over the vertices"),
+        Setting::count(
+            "sources",
+            2,
+            1,
+            1 << 26,
+            "number of sources of shortest paths, spread over the vertices",
+        ),
     ],
     make: |settings, seed| on_generated(on_graph, settings, seed),
 };
