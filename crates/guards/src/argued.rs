@@ -22,10 +22,11 @@ pub struct Argument {
     pub reason: String,
 }
 
-/// The arguments in the crates of the workspace at `root`.
+/// All arguments that certain mutants are equivalent, from the files `equivalent-guards.txt` of the
+/// workspace at `root`.
 ///
 /// # Errors
-/// If a file cannot be read, or a line has no reason.
+/// If a file cannot be read, or a line of it names mutants but no reason.
 pub fn all(root: &Path) -> Result<Vec<Argument>, String> {
     let mut all = Vec::new();
     for folder in ["crates/proto/src", "crates/zoo/src"] {

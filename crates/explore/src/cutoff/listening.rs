@@ -27,8 +27,8 @@ pub(super) type State = Box<[u32]>;
 pub(super) enum Halt {
     /// A state shows the described fault.
     Fault(String),
-    /// The proof for any number of listeners (an induction) needs a property that does not hold.
-    /// The text names the obstacle.
+    /// The proof for any number of listeners (compute units that only load) is an induction. It
+    /// needs a property that does not hold. The text names this property.
     Obstacle(String),
     /// The caller stopped the computation.
     Stopped,

@@ -160,7 +160,7 @@ pub struct Options<'a> {
     pub states_max: usize,
     /// The largest number of views (states with one listener) in the computation of one closure.
     pub views_max: usize,
-    /// The number of programs whose growth and closure are computed at the same time.
+    /// The number of programs that are examined at the same time.
     pub jobs: usize,
     /// The seeded fault of the protocol. `None` for the protocol as written.
     pub mutation: Option<Mutation>,

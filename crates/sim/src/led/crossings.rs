@@ -73,9 +73,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Crossing { from: home, to: entered, issues, age: instr.issue })
     }
 
-    /// Holds the request of an instruction until a move names it. Returns false if no move is
-    /// needed: the run follows no script, or the request goes to the station that receives the
-    /// plain loads of the instruction's core.
+    /// Holds back the request of an instruction until a move (a step of the script that the run
+    /// follows) names this request. Returns false if the request needs no move: the run follows no
+    /// script, or the request goes to the station (controller) that receives the plain loads of the
+    /// instruction's core.
     pub(crate) fn holds_back(&mut self, number: u32) -> bool {
         if self.script.is_none() || self.crossing_of_request(number).is_none() {
             return false;

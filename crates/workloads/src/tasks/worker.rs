@@ -300,7 +300,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(entry)
     }
 
-    /// Takes a front from a shared queue. The wavefront counts as one that has work.
+    /// Takes a front (task-front) from a shared queue. The wavefront already counts as one that has
+    /// work.
     async fn take_shared(&mut self) -> Option<Entry> {
         let (group, device) = (self.group, self.queues.device);
         let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));
