@@ -270,8 +270,8 @@ const PUBLISHED: [(&str, u64, usize, u64); 5] = [
     ("T5", 4_147_582, 20, 2_181_318),
 ];
 
-/// The same numbers for the small versions of the trees, counted by another program (with Python's
-/// hashlib).
+/// For each small tree, its number of nodes, its depth and its number of leaves, counted by another
+/// program (with Python's hashlib).
 const SMALL: [(&str, u64, usize, u64); 4] = [
     ("T1-small", 125_115, 8, 100_175),
     ("T2-small", 125_766, 61, 73_837),

@@ -336,7 +336,7 @@ impl Group {
     }
 }
 
-/// The programs of all groups.
+/// All message programs, from all groups of similar programs.
 pub(crate) fn all(has_remote: bool, is_unscoped: bool) -> Vec<Test> {
     groups(has_remote, is_unscoped).flat_map(|group| group.tests()).collect()
 }

@@ -11,7 +11,8 @@ pub(super) const HOST: usize = WAVES - 1;
 /// The maximum number of work-groups of an episode (a random program). It is also the maximum
 /// number of compute units of a machine.
 pub(super) const GROUPS_MAX: usize = 8;
-/// The number of data words. Sections load, store and update these words.
+/// The number of data words. The sections of an episode (lists of accesses of one wavefront) load,
+/// store and update these words.
 pub(super) const DATA: usize = 24;
 /// The number of the first data word that is an atomic. The data words with this number or a larger
 /// one are accessed atomically, at varying scopes.

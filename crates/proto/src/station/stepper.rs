@@ -46,8 +46,8 @@ pub(super) enum Pending {
 }
 
 impl Pending {
-    /// The key to park under, or `None` if the input waits for a fill. Requests an eviction if a
-    /// way is needed.
+    /// The key that wakes the waiting input, or `None` if the arrival of a fill wakes it. Requests
+    /// an eviction if the input needs a way.
     pub(super) fn key<M>(self, fx: &mut Effects<M>) -> Option<Key> {
         match self {
             Pending::Waits => None,

@@ -118,9 +118,9 @@ impl Thread {
         }
     }
 
-    /// Whether an epoch of `thread` happened before the next operation of this thread without any
-    /// synchronization: because of program order, or because a kernel began or ended in between. An
-    /// epoch is the time between two releases of `thread`.
+    /// Whether an epoch of `thread` happened before the next operation of the thread to which `self`
+    /// belongs, even without synchronization. This is so if both are one thread (program order), or
+    /// if a kernel began or ended in between. An epoch is the time between two releases of `thread`.
     #[inline]
     fn knows_anyway(&self, thread: ThreadId, epoch: u32) -> bool {
         if thread == ThreadId::HOST {

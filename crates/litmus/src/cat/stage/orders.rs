@@ -20,8 +20,8 @@ const CROSSED_MAX: usize = 4096;
 /// The writes whose coherence order the model uses.
 #[derive(Debug, Default)]
 pub(super) struct Ordered {
-    /// Whether the model uses the whole coherence order, or a relation that is derived from the
-    /// whole order, such as from-reads.
+    /// True if the model uses the whole coherence order, or uses a relation that is derived from it,
+    /// such as from-reads.
     pub(super) all: bool,
     /// The sets of writes whose coherence orders the model requests.
     pub(super) sets: Vec<NodeId>,
