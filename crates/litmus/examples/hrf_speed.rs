@@ -1,6 +1,6 @@
 //! Explores small programs that are hard to explore, because their threads have many interleavings.
-//! Prints the numbers of states, steps and outcomes. It does not measure time: use an external
-//! tool.
+//! Prints the numbers of states, steps and outcomes. The example does not measure time: use an
+//! external tool.
 //!
 //! `cargo run --release -p litmus --example hrf_speed [NAME]`
 

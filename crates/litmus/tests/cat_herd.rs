@@ -189,8 +189,8 @@ fn cross_tries_every_combination() {
     assert_eq!(counts(SB, &two.replace("po | loc", "po | ext")), (0, 0));
 }
 
-/// Tests `cross` on orders of events that are not writes, and on orders of writes that extend
-/// different relations.
+/// Tests the predefined function `cross`, which combines orders, on orders of events that are not
+/// writes, and on orders of writes that extend different relations.
 #[test]
 fn cross_combines_orders_of_any_events() {
     let test =

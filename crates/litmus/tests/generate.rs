@@ -208,7 +208,7 @@ fn some_programs_test_synchronization_and_straight_lines_do_not() {
     assert!(programs(&guarded).filter(tells).count() > 0);
 }
 
-/// `hrf.sec4.compat`: a program that is race-free under HRF-direct is race-free under
+/// The claim `hrf.sec4.compat`: a program that is race-free under HRF-direct is race-free under
 /// HRF-indirect.
 #[test]
 fn nothing_that_is_race_free_under_direct_races_under_indirect() {
@@ -231,8 +231,8 @@ fn nothing_that_is_race_free_under_direct_races_under_indirect() {
     assert!(free > 100, "only {free} race-free");
 }
 
-/// `hrf.sec51.drf`: in programs with system scope only, all races are ordinary races, and all HRF
-/// models give the same answers on the race-free programs.
+/// The claim `hrf.sec51.drf`: in programs with system scope only, all races are ordinary races, and
+/// all HRF models give the same answers on the race-free programs.
 #[test]
 fn programs_of_system_scope_without_ordinary_race_are_race_free_under_both() {
     let bound =

@@ -99,8 +99,9 @@ fn a_header_may_give_the_hash() {
     assert_eq!(of(&test("\"d\"").replace("exists", "(* Hash=abc123 *) exists")), computed);
 }
 
-/// The order of the observed terms has no influence on the hash. The hash sorts them: registers by
-/// thread, then memory by name, then elements of arrays.
+/// The order of the observed terms (the registers and locations of a final state) has no influence
+/// on the hash. The computation of the hash sorts these terms: registers by thread, then memory by
+/// name, then elements of arrays.
 #[test]
 fn the_order_of_observed_terms_does_not_count() {
     let of = |ask: &str| {

@@ -65,8 +65,8 @@ impl Comparison {
         Comparison { models, so_far: Compared::default() }
     }
 
-    /// Compares the two engines on the program under the next reading (interpretation of an HRF
-    /// model) of the list.
+    /// Compares the two engines on the program under one reading (interpretation of an HRF model).
+    /// Successive programs get the readings of a fixed list in turn.
     fn compare(&mut self, program: &Program, text: &str) {
         let (reading, model) = &self.models[self.so_far.programs % self.models.len()];
         let explored = hrf::check(program, &Options::new(*reading)).unwrap();

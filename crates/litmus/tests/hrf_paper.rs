@@ -153,8 +153,8 @@ fn figure_2_with_two_work_items_in_a_work_group_can_shrink_as_figure_6() {
     assert_eq!(together.apply(&wide), program);
 }
 
-/// Asserts that the test is race-free and its condition is met under the reading `free`, and that
-/// the test has a race under the reading `racy`.
+/// Asserts that the test is race-free and its condition is met under the reading (interpretation of
+/// a model) `free`, and that the test has a race under the reading `racy`.
 #[track_caller]
 fn separates(name: &str, free: Reading, racy: Reading) {
     is_race_free(name, free, true);
@@ -204,8 +204,10 @@ fn the_least_programs_that_need_inclusion_have_two_and_three_operations() {
     is_smallest(&all_scopes(3, 3), 3, DIRECT.with_inclusion(), INDIRECT, true);
 }
 
-/// No program of four operations separates HRF-indirect from HRF-direct if only programs count in
-/// which synchronization orders data accesses. The project's test of this kind has five operations.
+/// The smallest program that is race-free under HRF-indirect and racy under HRF-direct has four
+/// operations. If only programs count in which synchronization orders data accesses, no program of
+/// four operations separates the two models. The project's test with ordered data accesses has five
+/// operations.
 #[test]
 fn the_least_program_that_separates_indirect_from_direct_has_four_operations() {
     separates("least-indirect.litmus", INDIRECT, DIRECT);
@@ -217,8 +219,10 @@ fn the_least_program_that_separates_indirect_from_direct_has_four_operations() {
     is_smallest(&bound, 4, INDIRECT, DIRECT.with_inclusion(), false);
 }
 
-/// `cargo run --release --example hrf_search 3 5 2` finds no program of five operations that
-/// separates the readings with and without regard to locations.
+/// Tests of the project separate the readings (interpretations of a model) in which releases pair
+/// with and without regard to locations: they are race-free under one reading and racy under the
+/// other. `cargo run --release --example hrf_search 3 5 2` finds no such program among the programs
+/// with at most five operations, two locations and no read-modify-writes.
 #[test]
 fn the_readings_of_the_synchronization_order_are_separated() {
     separates("least-so.litmus", DIRECT, DIRECT.same_location());

@@ -7,7 +7,8 @@ use litmus::cat::{Model, Prelude};
 use litmus::check::{Options, Report, check};
 use litmus::parse::{Macros, TextError, parse, parse_with};
 
-/// The `.bell` file of the small model. It declares the annotations that tests may use.
+/// The `.bell` file of a small model in the style of the Linux kernel's memory model. It declares
+/// the annotations that tests may use.
 const BELL: &str = r#""small"
 enum Accesses = 'once || 'release || 'acquire || 'noreturn
 instructions R[{'once, 'acquire, 'noreturn}]
@@ -25,8 +26,8 @@ flag ~empty Rcu-lock \ domain(rcu-rscs) as unbalanced-rcu-locking
 flag ~empty Srcu-lock \ domain(srcu-rscs) as unbalanced-srcu-locking
 "#;
 
-/// The small model. It has checks for coherence, atomicity, propagation over full fences, and grace
-/// periods of read-copy-update.
+/// A small model in the style of the Linux kernel's memory model. It has checks for coherence,
+/// atomicity, propagation over full fences, and grace periods of read-copy-update.
 const CAT: &str = r#""small"
 include "lock.cat"
 acyclic po-loc | rf | co | fr as coherence

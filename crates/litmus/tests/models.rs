@@ -168,7 +168,8 @@ fn c11_flags_races_of_plain_accesses_only() {
     }
 }
 
-/// A program of the HRF paper, written in OpenCL C.
+/// An OpenCL C test for the programs of the HRF paper. Each entry of `threads` has the placement
+/// and the code of a thread. `ask` is the condition.
 fn opencl(threads: &[(&str, &str)], ask: &str) -> String {
     let arguments = "global atomic_int* a, global atomic_int* b, global int* x";
     let mut text = "OPENCL test\n{}\n".to_owned();

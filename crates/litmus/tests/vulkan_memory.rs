@@ -170,8 +170,9 @@ fn writes_are_ordered_by_availability() {
     assert_eq!(both("st.nonpriv.sc0", first_is_last), (true, true));
 }
 
-/// Section "System-Synchronizes-With", with the availability and visibility operations of the whole
-/// device.
+/// Section "System-Synchronizes-With": this relation orders a write before a read of another thread
+/// if an availability operation of the whole device follows the write, and a visibility operation
+/// of the whole device precedes the read.
 #[test]
 fn the_system_synchronizes_through_device_operations() {
     let message = |order: &str, writer: &str, reader: &str| {

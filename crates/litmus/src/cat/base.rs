@@ -12,7 +12,8 @@ use super::vulkan;
 pub(super) enum Base {
     /// A set of events.
     Set(EventSet),
-    /// A relation that is the same in all executions of the skeleton.
+    /// A relation that is the same in all executions of the skeleton (the events of one path
+    /// through each thread).
     Rel(Rows),
     /// A relation that the search enumerates.
     Chosen(Chosen),
@@ -25,7 +26,7 @@ pub(super) enum Base {
     FinalWrites(EventSet),
 }
 
-/// The sets and relations that only some formats define.
+/// The sets and relations that only some test formats define.
 const FORMAT_SPECIFIC: [&str; 34] = [
     "WI",
     "SG",
@@ -98,8 +99,8 @@ pub(super) fn defined_by_other_format(name: &str) -> bool {
     FORMAT_SPECIFIC.contains(&name) || vulkan::SETS.contains(&name) || vulkan::RELATIONS.contains(&name)
 }
 
-/// The value of the predefined name `name` for the events of the skeleton `on`. `None` if the name
-/// is not predefined.
+/// The value of the predefined name `name` in the skeleton `on` (the events of one path through
+/// each thread). `None` if the name is not predefined.
 pub(super) fn find(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     if on.program.dialect == Dialect::Vulkan {
         let own = vulkan::set(name, on).map(Base::Set);

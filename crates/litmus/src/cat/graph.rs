@@ -109,7 +109,8 @@ pub(crate) struct Node {
 pub(crate) struct Group {
     pub(crate) vars: Vec<NodeId>,
     pub(crate) bodies: Vec<NodeId>,
-    /// The nodes whose values depend on `vars`. Each node comes after its operands.
+    /// The nodes whose values depend on the variables of the definition (`vars`). Each node comes
+    /// after its operands.
     pub(crate) inner: Vec<NodeId>,
     /// Whether the definition is monotone: no variable occurs in the right operand of a difference.
     pub(crate) monotone: bool,
@@ -117,7 +118,8 @@ pub(crate) struct Group {
     pub(crate) place: Place,
 }
 
-/// The graph and the values of its nodes.
+/// A model applied to one skeleton (the events of one path through each thread): a graph of
+/// operations, with the values of its nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph<W = u128> {
     /// The number of events.

@@ -6,8 +6,9 @@ use std::rc::Rc;
 use super::ast::{Binding, Expr, Name, Pattern, Statement};
 use super::graph::NodeId;
 
-/// The low and the high bound of a relation or set. The bounds are equal if the value depends on no
-/// choice of the search.
+/// The low bound of a relation or set (the members that it certainly has) and its high bound (the
+/// members that it may have in the end). The bounds are equal if the value depends on no choice of
+/// the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) low: NodeId,
@@ -146,7 +147,8 @@ impl Value {
     }
 }
 
-/// The names in scope, with their values. This is a linked list, so closures can share its tail.
+/// The names in scope, with their values. This is a linked list, so the functions that the model
+/// defines can share its tail.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope(Option<Rc<Entry>>);
 

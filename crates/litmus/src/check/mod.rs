@@ -168,8 +168,8 @@ enum Paths {
     Waiting,
 }
 
-/// The number of path combinations between two calls of the function `stop`. Combinations that are
-/// impossible are counted too.
+/// The number of path combinations between two calls of the function `stop`, which says whether the
+/// check must end. Combinations that are impossible are counted too.
 const STOP_INTERVAL: usize = 256;
 
 /// Combines the paths of the threads in every way, and calls `visit` with the skeleton of each
@@ -230,8 +230,9 @@ fn for_each_skeleton<'p>(
     }
 }
 
-/// Calls `visit` with one copy of the skeleton for each possible value of its field `meets`.
-/// Returns false if `visit` ended the enumeration.
+/// Calls `visit` with one copy of the skeleton (the events of one path through each thread) for
+/// each possible value of its field `meets` (the pairs of events that meet at barriers). Returns
+/// false if `visit` ended the enumeration.
 fn for_each_meeting<'p>(
     mut skeleton: Skeleton<'p>,
     visit: &mut dyn FnMut(Option<Skeleton<'p>>) -> Result<bool, TextError>,

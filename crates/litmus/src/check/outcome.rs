@@ -100,7 +100,8 @@ impl Outcomes<'_> {
     }
 }
 
-/// A visitor that adds the results of one skeleton to the results of the program.
+/// A visitor that adds the results of one skeleton (the events of one path through each thread) to
+/// the results of the program.
 pub(crate) struct OutcomeVisitor<'a, 's, 'p, 'o> {
     pub(crate) skeleton: &'s Skeleton<'p>,
     pub(crate) into: &'a mut Outcomes<'o>,

@@ -17,7 +17,8 @@ use super::search::{self, AllowedExecution, Halt, SearchOptions, Visitor};
 use super::{Options, fence_orders, for_each_meeting};
 use crate::exec::sym::Sym;
 
-/// The number of path combinations between two calls of the function `stop`.
+/// The number of path combinations between two calls of the function `stop`, which says whether the
+/// search must end.
 const STOP_INTERVAL: usize = 256;
 
 /// The result of a search for spinning threads.
@@ -286,8 +287,9 @@ impl SpinVisitor<'_, '_, '_, '_> {
         }
     }
 
-    /// Whether a write that is last in coherence order for the word has a value that keeps the
-    /// thread waiting.
+    /// Whether the thread may wait for ever at an `await` of the word `loc`: whether some last
+    /// value of the word fails the comparison `cmp` with `wanted`. A last value is the value of a
+    /// write that is last in coherence order, or the initial value if there is no write.
     fn awaits<W: Word>(
         &self,
         base: usize,

@@ -30,7 +30,8 @@ pub struct Meeting {
     pub id: Value,
     /// The number of earlier arrivals of this thread at the barrier.
     pub round: u16,
-    /// The number of threads that must meet. `None` if the whole group must meet.
+    /// The number of threads that must meet. `None` if the barrier waits for all threads of the
+    /// scope instance `group` whose code has the barrier.
     pub quorum: Option<Value>,
     /// Whether the thread only arrives and does not wait.
     pub arrive: bool,

@@ -1,9 +1,10 @@
 //! Finds the threads that meet at each barrier.
 //!
-//! A barrier without a count completes when all threads of its group whose code has the barrier
-//! have arrived. A barrier with a count completes when the given number of threads has arrived, and
-//! may then complete again with further threads. A generation is the set of arrivals of one
-//! completion. Each division of the arrivals into generations gives a separate execution.
+//! A barrier without a count completes when all threads of its group (a scope instance) whose code
+//! has the barrier have arrived. A barrier with a count completes when the given number of threads
+//! has arrived, and may then complete again with further threads. A generation is the set of
+//! arrivals of one completion. Each division of the arrivals into generations gives a separate
+//! execution.
 
 use std::collections::BTreeSet;
 
@@ -37,9 +38,10 @@ struct Counted {
 }
 
 impl Skeleton<'_> {
-    /// Computes `meets` for the barriers without a count. Computes `meetings` for the barriers with
-    /// a count: one element for each division of their arrivals into generations (sets of arrivals
-    /// that complete a barrier together).
+    /// Computes the field `meets` (the pairs of events that meet) for the barriers without a count.
+    /// Computes `meetings` (the possible values of `meets`) for the barriers with a count: one
+    /// element for each division of their arrivals into generations (sets of arrivals that complete
+    /// a barrier together).
     pub(super) fn meet(&mut self, traces: &[&Trace]) {
         let counted = self.counted_barriers(traces);
         let meetings: Vec<(usize, Meeting, ThreadId)> =
@@ -152,8 +154,9 @@ impl Skeleton<'_> {
     }
 
     /// Whether enough threads have arrived at a barrier. A barrier with a count needs that number
-    /// of threads. A barrier without a count needs all threads of the group whose code has the
-    /// barrier, except the threads that arrive at it with another barrier resource.
+    /// of threads. A barrier without a count needs all threads of its group (a scope instance)
+    /// whose code has the barrier, except the threads that arrive at it with another barrier
+    /// resource.
     pub(super) fn is_met(&self, meeting: &Meeting, arrived: ThreadSet) -> bool {
         if let Some(quorum) = meeting.quorum {
             return Value::from(arrived.count()) >= quorum;

@@ -172,7 +172,8 @@ impl<'p> Skeleton<'p> {
     }
 
     /// The writes from which `read` may read. A write to another word is excluded, and so is a
-    /// write whose value violates a guard, if the guard depends on this read alone.
+    /// write whose value violates a guard (a condition of the path), if the guard depends on this
+    /// read alone.
     pub(crate) fn feasible(&self, read: usize) -> EventSet {
         let mut left = self.writes_of[read];
         for (thread, guard) in &self.guards {

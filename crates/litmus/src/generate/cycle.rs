@@ -130,9 +130,10 @@ pub(super) fn levels_of(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<u
     (0..tree.len()).filter(|&l| bound.single_thread_scopes || shared(&tree[l])).map(|l| l as u8).collect()
 }
 
-/// Renumbers the values that awaits and guards expect. These values are numbers of writes. The
-/// cycle numbers the writes to a location in coherence order. [`Op::value`] numbers them in the
-/// order of the threads.
+/// Renumbers the values that awaits and guards expect (a guard is a read that lets the thread
+/// continue only if it returns the expected value). These values are numbers of writes. The cycle
+/// numbers the writes to a location in coherence order. [`Op::value`] numbers them in the order of
+/// the threads.
 pub(super) fn renumber(cycle: &Cycle, threads: &mut [Vec<Op>]) {
     let numbers = numbers(cycle);
     for op in threads.iter_mut().flatten().filter(|op| op.kind.expects()) {
@@ -159,7 +160,7 @@ fn number_of(numbers: &[(u8, u8, u8)], location: u8, sees: u8) -> u8 {
 }
 
 /// The outcome that shows the cycle: every read reads from the write that the cycle gives for it,
-/// and the write to each location that the cycle puts last is last in coherence order. No
+/// and for each location, the write that the cycle puts last is last in coherence order. No
 /// sequentially consistent execution has this outcome.
 fn closing(cycle: &Cycle, skeleton: &ProgramSkeleton) -> Prop {
     let numbers = numbers(cycle);
@@ -190,7 +191,8 @@ fn closing(cycle: &Cycle, skeleton: &ProgramSkeleton) -> Prop {
 ///
 /// * every shape of a cycle and every scope tree;
 /// * every choice of data and synchronization locations;
-/// * every choice of awaits, guards, scopes and orders.
+/// * every choice of awaits (loads that wait for a value), guards (loads that let the thread
+///   continue only with a certain value), scopes and memory orders.
 ///
 /// The condition of each program is the outcome that shows its cycle, which no sequentially
 /// consistent execution has.

@@ -65,8 +65,9 @@ struct Usage {
     /// The set of threads that access the location.
     threads: u64,
     writes: u8,
-    /// The highest number of a write whose value some await or guard on the location expects.
-    /// Writes to the location are numbered from one.
+    /// The highest number of a write whose value some operation on the location expects (an await,
+    /// or a read that lets the thread continue only with this value). Writes to the location are
+    /// numbered from one.
     awaited: u8,
 }
 

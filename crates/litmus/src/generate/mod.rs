@@ -91,7 +91,8 @@ pub struct Bound {
 
 impl Bound {
     /// Bounds for programs with work-groups on one device. Their synchronization consists of
-    /// acquire loads, release stores, awaits and guards.
+    /// acquire loads, release stores, awaits (loads that wait for a value) and guards (loads that
+    /// let the thread continue only with a certain value).
     #[must_use]
     pub fn new(threads_max: usize, operations_max: usize, locations_max: usize) -> Bound {
         Bound {
@@ -124,7 +125,7 @@ pub struct Generated {
     pub lines: Vec<u8>,
     /// For each thread, the number of its compute unit.
     pub compute_units: Vec<u8>,
-    /// The skeleton that the program was built from.
+    /// The compact representation from which the program was built.
     pub skeleton: ProgramSkeleton,
 }
 

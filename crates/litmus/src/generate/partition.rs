@@ -28,8 +28,8 @@ pub(super) fn partitions(count: usize, blocks_max: usize, size_max: usize) -> Ve
     all
 }
 
-/// Returns `partitions`. If the bound turns symmetry off, the result has each partition once for
-/// every numbering of its blocks.
+/// Returns `partitions`. If [`Bound::symmetry`] is off (programs that differ only in names are all
+/// generated), the result has each partition once for every numbering of its blocks.
 fn numbered(bound: &Bound, partitions: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     if bound.symmetry {
         return partitions;
@@ -89,8 +89,8 @@ pub(super) fn layouts(bound: &Bound, locations: usize) -> Vec<Vec<u8>> {
 }
 
 /// Every division of `operations` among `threads`. Each thread gets at least one operation and at
-/// most `operations_of_thread_max`. If the bound asks for symmetry, no thread gets more operations
-/// than an earlier thread.
+/// most `operations_of_thread_max`. If [`Bound::symmetry`] is on (only one of the programs that
+/// differ only in names is generated), no thread gets more operations than an earlier thread.
 pub(super) fn shares(bound: &Bound, operations: usize, threads: usize) -> Vec<Vec<usize>> {
     let most = bound.operations_of_thread_max;
     let mut all = Vec::new();

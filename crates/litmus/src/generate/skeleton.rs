@@ -114,7 +114,8 @@ impl ProgramSkeleton {
     /// * each location is written, and is accessed by at least two threads (unless the program has
     ///   only one thread),
     /// * each expected value is written by another thread,
-    /// * some operation follows each guard,
+    /// * some operation follows each guard (a read that lets the thread continue only with a
+    ///   certain value),
     /// * all threads of a work-group arrive at its barriers.
     #[must_use]
     pub fn is_meaningful(&self) -> bool {

@@ -89,9 +89,11 @@ pub enum Advice {
         sets: Vec<ChangeSet>,
         /// A set of changes to narrower scopes that can all be made at the same time. The search
         /// has proved that the program with these changes is race-free. The search has found no
-        /// further scope, pair or group of scopes that can be narrower in addition.
+        /// further change that narrows one scope, two scopes, or the scopes of a group (several
+        /// instructions with the same scope).
         together: ChangeSet,
-        /// Whether the search tried every single scope, every pair and every group of scopes.
+        /// Whether the search tried to narrow every single scope, every pair of scopes, and the
+        /// scopes of every group (several instructions with the same scope).
         complete: bool,
     },
 }
@@ -335,7 +337,7 @@ impl Advisor<'_, '_> {
 
     /// The sets of changes to narrower scopes for which the search proves that the program stays
     /// race-free. A set changes a single site (an instruction with a scope), a pair of sites, or a
-    /// group of sites.
+    /// group of sites with the same scope.
     fn shrinking_sets(&mut self) -> Result<Vec<ChangeSet>, CheckError> {
         let choices: Vec<Vec<ScopeId>> = self
             .sites

@@ -50,7 +50,7 @@ impl Clocks {
         }
     }
 
-    /// Adds the accesses that thread `t` knows to the channel.
+    /// Adds to the channel the accesses that thread `t` knows (that happen before its next step).
     pub(crate) fn release(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
@@ -62,7 +62,8 @@ impl Clocks {
         }
     }
 
-    /// Adds the accesses that the channel holds to those that thread `t` knows.
+    /// Adds the accesses that the channel carries to the accesses that thread `t` knows (that
+    /// happen before its next step).
     pub(crate) fn acquire(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
@@ -75,13 +76,13 @@ impl Clocks {
     }
 
     /// Whether the access of thread `u` with number `index` is known to thread `t` (happens before
-    /// its next step) in at least one closure.
+    /// its next step) in at least one closure (a set of edges that happens-before may combine).
     pub(crate) fn knows(&self, t: usize, u: usize, index: usize) -> bool {
         (0..self.closures).any(|closure| usize::from(self.known[self.row(closure, t) + u]) > index)
     }
 
-    /// The clock of thread `t` in each closure: for each thread, the number of its accesses that
-    /// thread `t` knows.
+    /// The clock of thread `t` in each closure (a set of edges that happens-before may combine).
+    /// The clock has, for each thread, the number of its accesses that thread `t` knows.
     pub(crate) fn of_thread(&self, t: usize) -> impl Iterator<Item = &[u16]> {
         (0..self.closures).map(move |closure| {
             let row = self.row(closure, t);
@@ -89,8 +90,8 @@ impl Clocks {
         })
     }
 
-    /// The clock of each channel: for each thread, the number of its accesses that the channel
-    /// carries.
+    /// The clock of each channel, which carries known accesses from releases to acquires. The clock
+    /// has, for each thread, the number of its accesses that the channel carries.
     pub(crate) fn of_channels(&self) -> impl Iterator<Item = &[u16]> {
         self.released.chunks_exact(self.threads.max(1))
     }

@@ -23,10 +23,10 @@ pub struct Link {
 /// are positions in the list of the execution's steps.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Gap {
-    /// No release follows the first access, neither in its thread nor in a thread that
-    /// has synchronized with it.
+    /// No release follows the earlier of the two racing accesses, neither in its thread nor in a
+    /// thread that has synchronized with it.
     NoRelease,
-    /// No acquire precedes the second access.
+    /// No acquire precedes the later of the two racing accesses.
     NoAcquire,
     /// A release precedes an acquire, but the two do not pair because of their scopes.
     Scopes {

@@ -162,19 +162,21 @@ impl Reading {
         Reading { model, so: SyncOrder::AnyLocation, inclusion: false, relaxed_as: None }
     }
 
-    /// This reading with scope inclusion.
+    /// This reading (interpretation of a model) with [`Reading::inclusion`] set: operations at
+    /// nested scopes synchronize.
     #[must_use]
     pub const fn with_inclusion(self) -> Reading {
         Reading { inclusion: true, ..self }
     }
 
-    /// This reading with [`SyncOrder::SameLocation`].
+    /// This reading (interpretation of a model) with the rule [`SyncOrder::SameLocation`]: releases
+    /// pair with acquires of the same location only.
     #[must_use]
     pub const fn same_location(self) -> Reading {
         Reading { so: SyncOrder::SameLocation, ..self }
     }
 
-    /// This reading with the given treatment of relaxed atomics.
+    /// This reading (interpretation of a model) with the given treatment of relaxed atomics.
     #[must_use]
     pub const fn relaxed_as(self, relaxed_as: RelaxedAs) -> Reading {
         Reading { relaxed_as: Some(relaxed_as), ..self }

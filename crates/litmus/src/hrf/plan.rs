@@ -41,7 +41,7 @@ pub(crate) struct ThreadPlan {
     positions_base: usize,
 }
 
-/// A program with the results of its analysis under one reading.
+/// A program with the results of its analysis under one reading (interpretation of a model).
 #[derive(Clone, Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) program: &'a Program,

@@ -35,8 +35,9 @@ pub(crate) struct Channel {
     pub(crate) base: u32,
 }
 
-/// The channels of a program. They determine, under one reading, which releases and acquires of the
-/// program pair.
+/// The channels of a program. A channel carries known accesses from releases to acquires. Under one
+/// reading (interpretation of an HRF model), the channels determine which releases and acquires of
+/// the program pair.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoping {
     reading: Reading,
@@ -119,13 +120,15 @@ impl Scoping {
         scoping
     }
 
-    /// Adds the channels of the scope `used[own]`. Releases at this scope write its first channel,
-    /// and acquires at this scope read the first channel.
+    /// Adds the channels of the scope `used[own]`. A channel carries known accesses from releases
+    /// to acquires. Releases at this scope write its first channel, and acquires at this scope read
+    /// the first channel.
     ///
-    /// With scope inclusion, the scope also pairs with wider scopes. If a thread of the scope
-    /// acquires at a wider scope, the acquire reads the first channel, too. For each wider scope
-    /// there is one more channel: if a thread of the narrower scope releases at the wider scope,
-    /// the release writes this channel, and acquires at the narrower scope read the channel.
+    /// If the reading has scope inclusion (operations at nested scopes synchronize), the scope also
+    /// pairs with wider scopes. If a thread of the scope acquires at a wider scope, the acquire
+    /// reads the first channel, too. For each wider scope there is one more channel: if a thread of
+    /// the narrower scope releases at the wider scope, the release writes this channel, and
+    /// acquires at the narrower scope read the channel.
     fn add_channels(&mut self, program: &Program, own: usize) {
         let scope = self.used[own];
         let everyone = program.scopes.get(scope).members;
@@ -219,14 +222,15 @@ impl Scoping {
         self.bit_of_number(channel.base as usize)
     }
 
-    /// The bit that represents, in a footprint, the channel with this slot number.
+    /// The bit that represents a channel in a footprint (the resources that an operation uses). The
+    /// channel is given by the number of one of its slots (parts with a vector clock).
     pub(crate) fn bit_of_number(&self, number: usize) -> u64 {
         1 << (number / self.slots % 64)
     }
 
     /// The number of entries that all vector clocks of a state have together. A clock has one entry
-    /// for each thread. Each thread has one clock for each closure, and each slot of a channel has
-    /// one clock.
+    /// for each thread. Each thread has one clock for each closure (a set of edges that
+    /// happens-before may combine), and each slot (part) of a channel has one clock.
     pub(crate) fn clocks(&self) -> usize {
         (self.closures * self.threads + self.channels) * self.threads
     }

@@ -294,8 +294,9 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Leaves the state on top of the stack, and returns to the state before it. Reports its
-    /// pending conflicts if an execution from it has passed the filter.
+    /// Leaves the state on top of the stack, and returns to the state before it. If the test has a
+    /// filter, and an execution that continues from the left state passes it, reports the conflicts
+    /// that were recorded for that state.
     fn leave(&mut self) {
         let frame = &self.frames[self.depth];
         let passes = frame.passes;

@@ -68,8 +68,8 @@ pub(crate) struct ThreadState {
 /// A meeting of threads at a barrier, while some of these threads have not yet arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meeting {
-    /// The barrier: the scope instance of its group, the number of the barrier in the test, and the
-    /// number of its barrier resource.
+    /// The barrier: the scope instance whose threads meet, the number of the barrier in the test,
+    /// and the number of its barrier resource.
     pub(crate) which: (u16, Value, Value),
     pub(crate) arrived: u64,
     /// The threads that have arrived and wait, as a bit set.

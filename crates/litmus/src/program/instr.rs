@@ -210,7 +210,7 @@ pub struct Barrier {
     /// The n-th arrival of one thread meets the n-th arrivals of the other threads.
     pub id: Expr,
     /// The number of threads that must arrive. `None` if the barrier waits for all threads of the
-    /// group whose code has the barrier.
+    /// scope instance `group` whose code has the barrier.
     pub quorum: Option<Expr>,
     /// Whether the thread only arrives and does not wait.
     pub arrive: bool,

@@ -9,7 +9,8 @@ use super::{InfiniteRun, RunStep};
 
 /// The maximum number of distinct states of a search.
 const STATES_MAX: usize = 400_000;
-/// The number of explored states between two calls of the function `stop`.
+/// The number of explored states between two calls of the function `stop`, which says whether the
+/// search must end.
 const STOP_INTERVAL: usize = 1024;
 
 /// The result of a search for a run that does not terminate.

@@ -4,11 +4,12 @@ use crate::exec::live::live_registers;
 use crate::program::{Access, Barrier, Expr, Instr, Program, Reg, ScopeId, ThreadId, Value, value_address};
 
 /// The maximum number of instructions without memory access (assignments, branches and jumps) that
-/// one call of `settle` executes.
+/// one call of `settle` executes. The function `settle` runs a thread up to its next memory
+/// instruction.
 const LOCAL_MAX: usize = 64;
 
-/// A barrier, given by the scope instance of its group, its number in the test, and the number of
-/// its barrier resource.
+/// A barrier, given by the scope instance whose threads meet, its number in the test, and the
+/// number of its barrier resource.
 type BarrierKey = (ScopeId, Value, Value);
 
 /// A state of a run: the positions and registers of all threads, the memory, and the arrivals at
@@ -223,8 +224,8 @@ impl<'p> Machine<'p> {
     }
 
     /// The threads for which a barrier without a `quorum` (a thread count) waits, as a bit set: the
-    /// threads of the group whose code has this barrier with the resource number `id`, or with a
-    /// resource number that is not a constant.
+    /// threads of its group (a scope instance) whose code has this barrier with the resource number
+    /// `id`, or with a resource number that is not a constant.
     fn expected(&self, barrier: &Barrier, id: Value) -> u64 {
         let may_come = |thread: ThreadId| {
             self.program.thread(thread).code.iter().any(|instr| match instr {

@@ -24,26 +24,31 @@ use orders::Ordered;
 
 /// The maximum nesting depth of function calls.
 const CALLS_MAX: usize = 100;
-/// The maximum number of expressions that are evaluated for one model on one skeleton.
+/// The maximum number of expressions that are evaluated for one model on one skeleton (the events
+/// of one path through each thread).
 const WORK_MAX: usize = 2_000_000;
 
-/// A check of the model on one skeleton.
+/// A check of the model on one skeleton (the events of one path through each thread).
 #[derive(Clone, Debug)]
 pub(crate) struct StagedCheck {
     pub(crate) kind: CheckKind,
     pub(crate) negated: bool,
     pub(crate) flag: bool,
-    /// Whether the program has undefined behaviour if the flag is raised.
+    /// Whether the program has undefined behaviour if this check is a flag and the flag holds on
+    /// some execution.
     pub(crate) undefined: bool,
     /// The name of the check. Empty for the check that the tool itself adds, which fixes one order
     /// for the writes whose order the model does not use.
     pub(crate) name: String,
-    /// The low bound of the relation or set that the check examines.
+    /// The low bound of the relation or set that the check examines: the members that it certainly
+    /// has.
     pub(crate) low: NodeId,
-    /// The high bound of the relation or set that the check examines.
+    /// The high bound of the relation or set that the check examines: the members that it may have
+    /// in the end.
     pub(crate) high: NodeId,
-    /// The choices that the deciding bound depends on. The high bound decides a negated check that
-    /// is not a flag. The low bound decides every other check.
+    /// The kinds of choices on which the result of the check depends. The high bound of the
+    /// examined relation or set decides a negated check that is not a flag, and the low bound
+    /// decides every other check.
     pub(crate) deps: Deps,
     /// The nodes that must be computed before the check is decided, each after its operands.
     pub(crate) plan: Vec<NodeId>,
@@ -69,7 +74,7 @@ pub(crate) struct Staged {
     pub(crate) uses_sync_fence: bool,
 }
 
-/// Applies `model` to `skeleton`.
+/// Applies `model` to `skeleton` (the events of one path through each thread).
 pub(crate) fn stage(model: &Model, skeleton: &Skeleton<'_>) -> Result<Staged, TextError> {
     let mut stager = Stager {
         model,

@@ -14,7 +14,8 @@ use super::{StagedCheck, Stager, same};
 
 /// The maximum number of events in a set whose total orders are listed individually.
 const LISTED_MAX: u32 = 6;
-/// The maximum number of combinations that the function `cross` lists individually.
+/// The maximum number of results of the predefined function `cross`, which combines one relation
+/// from each of several sets of relations in every way.
 const CROSSED_MAX: usize = 4096;
 
 /// The writes whose coherence order the model uses.

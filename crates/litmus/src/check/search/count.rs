@@ -31,7 +31,8 @@ const COMBINATIONS_MIN: u64 = 32;
 /// combination of the writes that they may read from.
 #[derive(Default)]
 pub(super) struct FreeReads {
-    /// The nodes of the graph that hold the low bounds and the high bounds of the search's choices.
+    /// The nodes of the graph that hold the relations that the search chooses: their low bounds
+    /// (the pairs that they certainly have) and their high bounds (the pairs that they may have).
     inputs: Inputs,
     /// The numbers of the checks to evaluate, each with the graph nodes to compute first. `None` if
     /// the model does not permit the test for free reads.
@@ -72,8 +73,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     }
 
     /// Tests whether the undecided reads are free, which means that the model allows every
-    /// combination of writes that they could read from. If they are free, counts and reports the executions, and
-    /// returns true. Otherwise returns false.
+    /// combination of writes that they could read from. If the reads are free, counts and reports
+    /// the executions, and returns true. Otherwise returns false.
     pub(super) fn count_free(&mut self, depth: usize) -> Result<bool, Halt> {
         if self.free.checks.is_none() {
             return Ok(false);
@@ -120,9 +121,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(consistent)
     }
 
-    /// Decides the reads that the visitor observes, one by one, and reports each execution. All
-    /// executions that this function reports have the same flags, so the flags are evaluated only
-    /// for the first of them.
+    /// Decides the writes of the reads in `open`, one read after the other, and reports each
+    /// execution. All executions that this function reports have the same flags, so the flags are
+    /// evaluated only for the first of them.
     fn enumerate(&mut self, depth: usize, open: &[Open<W>], flags: &mut Option<Flags>) -> Result<(), Halt> {
         self.tick()?;
         self.nodes += 1;
@@ -194,7 +195,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(true)
     }
 
-    /// Writes the low and the high bounds of the choices to their nodes in the graph.
+    /// Writes the bounds of the relations that the search chooses to their nodes in the graph: the
+    /// pairs that are certainly in the relation (low bound), and the pairs that may be in it (high
+    /// bound).
     fn publish_bounds(&mut self, open: &[Open<W>]) {
         let n = self.co.len();
         let mut possible: Vec<EventSet<W>> = (0..n).map(|read| self.possible(read)).collect();

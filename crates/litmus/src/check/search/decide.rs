@@ -136,7 +136,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     }
 
     /// Of the undecided reads in `narrow`, the read with the fewest possible writes. `narrow` has
-    /// the reads of read-modify-writes on whose values some guard depends.
+    /// the reads of read-modify-writes on whose values some guard (a condition of a path) depends.
     fn narrow_read(&self) -> Option<Decision<W>> {
         let open = self.narrow.iter().filter(|&&read| !self.decided.has(read));
         let with_domain = open.map(|&read| (read, self.domain(read)));

@@ -137,8 +137,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(holds)
     }
 
-    /// Evaluates a check on the bound that decides it: the high bound for a negated check that is
-    /// not a flag, otherwise the low bound.
+    /// Evaluates a check on one bound of the examined relation. For a negated check that is not a
+    /// flag, this is the high bound (the pairs that the relation may have). For any other check,
+    /// this is the low bound (the pairs that the relation certainly has).
     pub(super) fn holds(&mut self, number: usize) -> Result<bool, Halt> {
         self.flush();
         self.refresh(number)?;

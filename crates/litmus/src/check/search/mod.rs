@@ -85,7 +85,7 @@ type Flags = Vec<(usize, Vec<EventSet>)>;
 /// The reason why a search ended early.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// The visitor asked the search to stop.
+    /// The visitor (the receiver of the executions) asked the search to stop.
     Stopped,
     /// A recursive definition of the model does not converge.
     Model(TextError),

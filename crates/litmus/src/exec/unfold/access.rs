@@ -72,8 +72,8 @@ impl Unfolder<'_> {
     }
 
     /// Adds a fence event for one word, such as the start or the end of an SRCU read-side critical
-    /// section. If the fence takes a key, the event has a data dependency on the reads on which the
-    /// key depends.
+    /// section. If the fence takes a key (the value that the start of the section has returned),
+    /// the event has a data dependency on the reads on which the key depends.
     pub(super) fn section(&self, state: &mut State, mut event: Event, section: &Section) {
         let address = evaluate(state, &section.address);
         event.loc = address.value.constant().and_then(value_address);

@@ -8,7 +8,8 @@ use crate::exec::sym::{Sym, Unknown};
 use crate::program::{BinaryOp, Expr, Instr, LocId, Program, RmwOp, UnaryOp, Value, address_value};
 
 impl Unfolder<'_> {
-    /// Adds a guard to the path. Returns false if the guard makes the path impossible.
+    /// Adds a guard (a condition under which the path is taken) to the path. Returns false if the
+    /// guard makes the path impossible.
     pub(super) fn admit(&self, state: &mut State, guard: Sym) -> bool {
         if let Some(value) = guard.constant() {
             return value != 0;

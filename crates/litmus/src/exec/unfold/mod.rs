@@ -111,7 +111,8 @@ struct State {
     /// the jump.
     backward: Vec<(usize, usize)>,
     /// For each loop head (target of a backward jump) that the path passed: its position in the
-    /// code, and the number of events and the registers when the path last passed it.
+    /// code, and two facts about the time when the path last passed the loop head: the number of
+    /// events on the path, and the contents of the registers.
     heads: Vec<(usize, usize, Vec<Register>)>,
     /// For each barrier (its instance number and its resource number), the number of times that the
     /// path passed it.
@@ -293,7 +294,8 @@ impl Unfolder<'_> {
         }
     }
 
-    /// Adds a finished path to the results, unless its guards make it impossible.
+    /// Adds a finished path to the results, unless its guards (the conditions under which it is
+    /// taken) make it impossible.
     fn keep(&mut self, trace: Trace) {
         if trace.guards.iter().all(|guard| guard.constant() != Some(0)) {
             if trace.whole {

@@ -137,7 +137,7 @@ pub(super) fn tree_clause(cursor: &mut Cursor, placement: &mut Placement) -> Res
     Ok(false)
 }
 
-/// Skips the clauses on placement, which [`survey`] has already read.
+/// Skips the clauses on the placement of threads and memory, which [`survey`] has already read.
 pub(super) fn skip_placement(cursor: &mut Cursor) -> Result<(), TextError> {
     let mut ignored = Placement::default();
     while tree_clause(cursor, &mut ignored)? {}
