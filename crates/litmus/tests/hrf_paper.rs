@@ -222,7 +222,7 @@ fn the_least_program_that_separates_indirect_from_direct_has_four_operations() {
 /// Tests of the project separate the readings (interpretations of a model) in which releases pair
 /// with and without regard to locations: they are race-free under one reading and racy under the
 /// other. `cargo run --release --example hrf_search 3 5 2` finds no such program among the programs
-/// with at most five operations, two locations and no read-modify-writes.
+/// with at most three threads, five operations and two locations, and without read-modify-writes.
 #[test]
 fn the_readings_of_the_synchronization_order_are_separated() {
     separates("least-so.litmus", DIRECT, DIRECT.same_location());
