@@ -43,7 +43,8 @@ pub trait StationStore {
     /// Whether the protocol uses clock ticks.
     fn is_clocked(&self) -> bool;
     /// The position of the controller that receives the requests of an agent (a compute unit, a
-    /// host or the command processor) for operations with the plan key `key`.
+    /// host or the command processor) for operations with the plan key `key` (the properties, such
+    /// as order and scope, that select the plan of an operation: its sequence of steps).
     ///
     /// # Errors
     /// If the machine has no such controller.
@@ -125,9 +126,9 @@ pub struct MinimalDriver<S: StationStore> {
 }
 
 impl<S: StationStore> MinimalDriver<S> {
-    /// Creates a driver that starts from the state of the machine in `stage`. It makes one request
-    /// at a time, always with the identifier `slot`. `timers` are the running timers of each node,
-    /// as a mask with one bit for each timer class.
+    /// Creates a driver that starts from the state of the machine in `stage`. The driver makes one
+    /// request at a time, always with the identifier `slot`. `timers` are the running timers of
+    /// each node (controller), as a mask with one bit for each timer class.
     pub fn new(stage: S, slot: Slot, timers: Vec<u8>) -> Self {
         MinimalDriver {
             stage,
@@ -152,8 +153,10 @@ impl<S: StationStore> MinimalDriver<S> {
     }
 
     /// Makes the requests of two steps at a kernel's boundary: either the two steps at the
-    /// beginning of the kernel, or the two steps at its end. The agents (such as compute units)
-    /// make their requests one after the other.
+    /// beginning of the kernel (the command processor acquires, then each compute unit acquires),
+    /// or the two steps at its end (each compute unit releases, then the command processor
+    /// releases). The agents (compute units and the command processor) make their requests one
+    /// after the other.
     ///
     /// # Errors
     /// If the protocol violates a rule, or if a request gets no answer. The error describes the

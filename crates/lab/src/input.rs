@@ -28,7 +28,7 @@ pub struct GraphInput {
     pub opened: Arc<OpenedGraph>,
 }
 
-/// The description of a graph in a record.
+/// The description of an input graph in the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GraphRecord {
     /// The source of the graph, in one line.
@@ -54,7 +54,7 @@ impl GraphInput {
         Ok(GraphInput { name: printable(name), opened: Arc::new(opened) })
     }
 
-    /// The description of the graph for a record.
+    /// The description of the graph for the record of a run.
     #[must_use]
     pub fn record(&self) -> GraphRecord {
         GraphRecord {
@@ -77,7 +77,7 @@ pub struct NumbersInput {
     pub records: Vec<TableRecord>,
 }
 
-/// The description of a table of numbers in a record.
+/// The description of a table of input numbers in the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableRecord {
     /// The content of the table, such as `places`.

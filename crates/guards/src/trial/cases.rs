@@ -7,8 +7,9 @@ use explore::claim::Claim;
 use explore::verify::{self, Machines, Options, PreparedRun, Test};
 use explore::{Subject, corpus};
 
-/// Of the message programs, one in this number becomes a case. Of the enumerated programs with up
-/// to three operations, one in `GENERATED_STEP` becomes a case.
+/// Of the message programs (one thread releases, another thread acquires), one in this number
+/// becomes a case. Of the enumerated programs with up to three operations, one in `GENERATED_STEP`
+/// becomes a case.
 const MESSAGES_STEP: usize = 31;
 const GENERATED_STEP: usize = 97;
 

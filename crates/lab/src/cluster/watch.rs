@@ -57,7 +57,7 @@ pub struct Status {
     pub running: usize,
     /// The number of chunks whose job waits in the queue.
     pub waiting: usize,
-    /// Events since the last call of `tell`, as sentences for the user.
+    /// Events since the coordinator last reported a status to the user, as sentences for the user.
     pub news: Vec<String>,
 }
 
@@ -65,9 +65,9 @@ pub struct Status {
 /// function `tell` is called with the status each time the status has changed.
 ///
 /// # Errors
-/// If Slurm is missing or refuses the jobs, if a run cannot run, if several jobs with the same run
-/// ended without its result, or if results cannot be stored. Results that are already stored
-/// remain, and submitted jobs continue.
+/// If Slurm is missing or refuses the jobs, if a run cannot be executed, if several jobs that
+/// should execute a run ended without its result, or if results cannot be stored. Results that are
+/// already stored remain, and submitted jobs continue.
 pub fn perform(
     tasks: &[&Task],
     store: &Store,
@@ -134,8 +134,8 @@ pub(super) struct Watch<'a> {
     tell: &'a mut dyn FnMut(&Status),
     /// The tasks whose results are still missing.
     pub(super) missing: BTreeMap<TaskId, &'a Task>,
-    /// For each task, the number of jobs that ended without the task's result, and that this task
-    /// may have ended.
+    /// For each task, the number of jobs that ended without the task's result, possibly because of
+    /// this task.
     pub(super) deaths: BTreeMap<TaskId, usize>,
     /// The tasks that were running when their job ended without their results. Each such task gets
     /// a chunk of its own, because it may have caused the end.
@@ -296,7 +296,7 @@ impl<'a> Watch<'a> {
         )
     }
 
-    /// Looks for new results. At one of [`LOOKS`] calls, also looks at the queue of Slurm and
+    /// Looks for new results. At one of every [`LOOKS`] calls, also looks at the queue of Slurm and
     /// closes the chunks whose jobs have ended.
     fn look(&mut self) -> Result<(), Error> {
         let mut has_news = false;
