@@ -22,8 +22,8 @@ const PERIODIC: u8 = {
     bits
 };
 
-/// An input in the representation that the station store `S` uses: with values, or with indices of
-/// stored values.
+/// An input in the representation that `S` (a store of controllers) uses: with values, or with
+/// indices of stored values.
 pub type InputOf<S> =
     StationInput<<S as StationStore>::Request, <S as StationStore>::Msg, <S as StationStore>::Reply>;
 
@@ -63,15 +63,16 @@ pub trait StationStore {
     ) -> Result<Vec<(Agent, At, Request)>, String>;
     /// Converts a request to this store's representation.
     fn write(&mut self, request: &Request) -> Self::Request;
-    /// Gives a station an input, and adds the resulting messages, replies from memory, timers and
-    /// answers to `ahead`, the pending inputs. Memory performs each operation at once.
+    /// Gives a station (a controller) an input, and adds the resulting messages, replies from
+    /// memory, timers and answers to `ahead`, the pending inputs. Memory performs each operation at
+    /// once.
     ///
     /// # Errors
     /// If the protocol violates a rule. The error describes the rule.
     fn tell(&mut self, at: At, input: InputOf<Self>, ahead: &mut PendingInputs<Self>)
     -> Result<(), Arc<str>>;
-    /// A way of the station that may be evicted for a waiting input. `None` if no input waits for a
-    /// way, or no way may be evicted.
+    /// A way of the station (controller) at `at` that may be evicted for a waiting input. `None` if
+    /// no input waits for a way, or no way may be evicted.
     fn wanted(&mut self, at: At) -> Option<Way>;
 }
 
@@ -91,8 +92,8 @@ pub struct PendingInputs<S: StationStore + ?Sized> {
 }
 
 impl<S: StationStore + ?Sized> PendingInputs<S> {
-    /// Adds an input that the station at position `to` has not received yet: a request, a message,
-    /// or a reply from memory.
+    /// Adds an input that the station (controller) at position `to` has not received yet: a
+    /// request, a message, or a reply from memory.
     pub fn push(&mut self, to: At, input: InputOf<S>) {
         self.queue.push_back((to, input));
     }

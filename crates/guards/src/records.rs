@@ -18,7 +18,7 @@ const PARTS: usize = 32;
 const GENERATED: usize = 16;
 
 /// The record of one case of a protocol. A case is a program in one placement on one machine, or a
-/// few episodes of the random tester.
+/// few episodes (random programs).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseRecord {
     /// The name of the case, for example `s17.2.0`.

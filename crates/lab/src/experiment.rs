@@ -26,10 +26,10 @@ pub struct Question {
     pub scenario: String,
     /// The name of a workload.
     pub workload: String,
-    /// The input: a graph file, the name of a stand-in, files of numbers separated by commas, or
-    /// the name of an input that the workload itself provides.
+    /// The input: a graph file, the name of a stand-in (a generated graph), files of numbers
+    /// separated by commas, or the name of an input that the workload itself provides.
     pub input: Option<String>,
-    /// The scale of a stand-in, such as `1/16`.
+    /// The scale of a stand-in (a generated graph), such as `1/16` of its full size.
     pub scale: Option<String>,
     /// The size of the workload: `tiny`, `small` or `paper`. A size gives values to some settings.
     /// With `None` all settings have their defaults. The values of a named input and the values in

@@ -1,4 +1,5 @@
-//! The input of a program: a graph from a file or a stand-in, or numbers from files.
+//! The input of a program: a graph from a file, a stand-in (a generated graph), or numbers from
+//! files.
 
 use std::path::PathBuf;
 use std::sync::Arc;

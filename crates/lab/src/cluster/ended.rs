@@ -28,9 +28,9 @@ const LOG_LINES: usize = 5;
 const LOG_LETTERS: usize = 200;
 
 impl Watch<'_> {
-    /// Closes the chunks whose jobs have ended: the coordinator no longer waits for these jobs.
-    /// Runs whose results are still missing will be submitted again. If too many jobs that should
-    /// execute a run have ended without its result, returns an error.
+    /// Closes the chunks (groups of runs) whose jobs have ended: the coordinator no longer waits
+    /// for these jobs. Runs whose results are still missing will be submitted again. If too many
+    /// jobs that should execute a run have ended without its result, returns an error.
     pub(super) fn close_ended(&mut self) -> Result<(), Error> {
         for at in 0..self.batches.len() {
             for chunk in 0..self.batches[at].1.len() {
