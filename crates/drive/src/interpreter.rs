@@ -11,7 +11,7 @@ use proto::{
 /// requests, messages and replies either as values or as indices of stored values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StationInput<R, M, A> {
-    /// The initial input, which every station gets once before all others.
+    /// The initial input, which every station (controller) gets once, before all other inputs.
     Start,
     /// A request from a core, the host or the command processor.
     Request {
@@ -27,7 +27,7 @@ pub enum StationInput<R, M, A> {
         /// The message.
         msg: M,
     },
-    /// A reply from memory to an earlier operation of this station.
+    /// A reply from memory to an earlier operation that this station (controller) requested.
     Memory {
         /// The reply, with the operation that it answers.
         reply: A,
@@ -36,7 +36,7 @@ pub enum StationInput<R, M, A> {
     Timer(TimerClass),
     /// The driver evicts the line that this way (one entry of a set) holds.
     Evict(Way),
-    /// The station's clock advances by this number of ticks.
+    /// The clock of the station (controller) advances by this number of ticks.
     Tick(u32),
 }
 

@@ -72,7 +72,8 @@ impl<P: Protocol> Nodes<P> {
     }
 
     /// The position of the controller that receives the requests of an agent (a compute unit, a
-    /// host or the command processor) for operations with the plan key `key`.
+    /// host or the command processor) for operations with the plan key `key` (the properties, such
+    /// as order and scope, that select the plan of an operation: its sequence of steps).
     ///
     /// # Errors
     /// If the machine has no such controller.

@@ -22,8 +22,8 @@ const PERIODIC: u8 = {
     bits
 };
 
-/// An input in the representation that the station store `S` uses: with values, or with indices of
-/// stored values.
+/// An input in the representation that `S` (a store of controllers) uses: with values, or with
+/// indices of stored values.
 pub type InputOf<S> =
     StationInput<<S as StationStore>::Request, <S as StationStore>::Msg, <S as StationStore>::Reply>;
 
@@ -43,7 +43,8 @@ pub trait StationStore {
     /// Whether the protocol uses clock ticks.
     fn is_clocked(&self) -> bool;
     /// The position of the controller that receives the requests of an agent (a compute unit, a
-    /// host or the command processor) for operations with the plan key `key`.
+    /// host or the command processor) for operations with the plan key `key` (the properties, such
+    /// as order and scope, that select the plan of an operation: its sequence of steps).
     ///
     /// # Errors
     /// If the machine has no such controller.
@@ -62,15 +63,16 @@ pub trait StationStore {
     ) -> Result<Vec<(Agent, At, Request)>, String>;
     /// Converts a request to this store's representation.
     fn write(&mut self, request: &Request) -> Self::Request;
-    /// Gives a station an input, and adds the resulting messages, replies from memory, timers and
-    /// answers to `ahead`, the pending inputs. Memory performs each operation at once.
+    /// Gives a station (a controller) an input, and adds the resulting messages, replies from
+    /// memory, timers and answers to `ahead`, the pending inputs. Memory performs each operation at
+    /// once.
     ///
     /// # Errors
     /// If the protocol violates a rule. The error describes the rule.
     fn tell(&mut self, at: At, input: InputOf<Self>, ahead: &mut PendingInputs<Self>)
     -> Result<(), Arc<str>>;
-    /// A way of the station that may be evicted for a waiting input. `None` if no input waits for a
-    /// way, or no way may be evicted.
+    /// A way of the station (controller) at `at` that may be evicted for a waiting input. `None` if
+    /// no input waits for a way, or no way may be evicted.
     fn wanted(&mut self, at: At) -> Option<Way>;
 }
 
@@ -90,8 +92,8 @@ pub struct PendingInputs<S: StationStore + ?Sized> {
 }
 
 impl<S: StationStore + ?Sized> PendingInputs<S> {
-    /// Adds an input that the station at position `to` has not received yet: a request, a message,
-    /// or a reply from memory.
+    /// Adds an input that the station (controller) at position `to` has not received yet: a
+    /// request, a message, or a reply from memory.
     pub fn push(&mut self, to: At, input: InputOf<S>) {
         self.queue.push_back((to, input));
     }
@@ -125,9 +127,9 @@ pub struct MinimalDriver<S: StationStore> {
 }
 
 impl<S: StationStore> MinimalDriver<S> {
-    /// Creates a driver that starts from the state of the machine in `stage`. It makes one request
-    /// at a time, always with the identifier `slot`. `timers` are the running timers of each node,
-    /// as a mask with one bit for each timer class.
+    /// Creates a driver that starts from the state of the machine in `stage`. The driver makes one
+    /// request at a time, always with the identifier `slot`. `timers` are the running timers of
+    /// each node (controller), as a mask with one bit for each timer class.
     pub fn new(stage: S, slot: Slot, timers: Vec<u8>) -> Self {
         MinimalDriver {
             stage,
@@ -152,8 +154,10 @@ impl<S: StationStore> MinimalDriver<S> {
     }
 
     /// Makes the requests of two steps at a kernel's boundary: either the two steps at the
-    /// beginning of the kernel, or the two steps at its end. The agents (such as compute units)
-    /// make their requests one after the other.
+    /// beginning of the kernel (the command processor acquires, then each compute unit acquires),
+    /// or the two steps at its end (each compute unit releases, then the command processor
+    /// releases). The agents (compute units and the command processor) make their requests one
+    /// after the other.
     ///
     /// # Errors
     /// If the protocol violates a rule, or if a request gets no answer. The error describes the

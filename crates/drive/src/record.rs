@@ -21,8 +21,8 @@ pub struct Record<P: Protocol> {
     pub touches: Vec<Way>,
     /// The answers to requests: the slot of each request, and the bytes if there are any.
     pub replies: Vec<(Slot, Option<LineData>)>,
-    /// The part (access, acquire or release) to which the time of a request is attributed from now
-    /// on, for each request that the step changes.
+    /// For each request whose time is attributed to a new part from now on: the slot of the
+    /// request, and this part (access, acquire or release).
     pub spends: Vec<(Slot, Spending)>,
     /// The counters of the step, such as accesses and hits.
     pub uses: Uses,

@@ -9,8 +9,8 @@ use std::path::Path;
 
 use crate::schema::{files, read};
 
-/// The name of the files that contain arguments. They lie in the source folders of `proto` and
-/// `zoo`.
+/// The name of the files with the arguments that certain mutants are equivalent to the protocol.
+/// The files lie in the source folders of `proto` and `zoo`.
 pub const FILE: &str = "equivalent-guards.txt";
 
 /// An argument that certain mutants are equivalent to the protocol: no program can detect their
@@ -22,8 +22,8 @@ pub struct Argument {
     pub reason: String,
 }
 
-/// All arguments that certain mutants are equivalent, from the files `equivalent-guards.txt` of the
-/// workspace at `root`.
+/// All arguments that certain mutants are equivalent to the protocol, from the files
+/// `equivalent-guards.txt` of the workspace at `root`.
 ///
 /// # Errors
 /// If a file cannot be read, or a line of it names mutants but no reason.
@@ -50,14 +50,15 @@ fn parse(text: &str) -> Result<Vec<Argument>, String> {
 }
 
 impl Argument {
-    /// Whether the argument is about the mutant with this name.
+    /// Whether this argument says that the mutant with the name `mutant` is equivalent to the
+    /// protocol.
     #[must_use]
     pub fn is_about(&self, mutant: &str) -> bool {
         is_named(&self.name, mutant)
     }
 
-    /// The pattern of the names of the mutants that the argument is about. In the pattern, `*`
-    /// stands for any text.
+    /// The pattern of the names of the mutants that this argument calls equivalent to the protocol.
+    /// In the pattern, `*` stands for any text.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

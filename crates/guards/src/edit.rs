@@ -30,7 +30,8 @@ pub(crate) struct Edits(Vec<Edit>);
 #[derive(Debug)]
 pub(crate) struct Edited {
     pub(crate) text: String,
-    /// The sites with their ranges in the edited text.
+    /// The number of each site (an expression that has mutations), with its range in the edited
+    /// text.
     pub(crate) ranges: Vec<(usize, Range<usize>)>,
 }
 

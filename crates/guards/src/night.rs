@@ -214,8 +214,8 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
 #[derive(Clone, Copy)]
 struct Chosen<'a> {
     mutant: &'a Mutant,
-    /// Whether a kill is unlikely: the mutant is argued to be equivalent, or no case of an earlier
-    /// protocol has killed it.
+    /// Whether a kill is unlikely: the mutant is argued to be equivalent to the protocol, or no
+    /// case of an earlier protocol has killed it.
     is_unlikely: bool,
 }
 

@@ -13,12 +13,12 @@ use crate::tree::Tree;
 const PARTS: usize = 32;
 
 /// Cases of different groups of programs are tried in batches, one batch of each group in turn.
-/// This is the number of cases in a batch of message programs (letter `m`) or of enumerated
-/// programs (letter `g`) on one machine.
+/// This is the number of cases in a batch of message programs (letter `m`: one thread releases,
+/// another acquires) or of enumerated programs (letter `g`) on one machine.
 const GENERATED: usize = 16;
 
 /// The record of one case of a protocol. A case is a program in one placement on one machine, or a
-/// few episodes of the random tester.
+/// few episodes (random programs).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseRecord {
     /// The name of the case, for example `s17.2.0`.
@@ -70,9 +70,9 @@ impl CaseRecord {
 
     /// The key of the case's group, and the number of cases in a batch of the group. One batch of
     /// every group is tried, then the next batch of every group, and so on. The key of a message
-    /// program or an enumerated program consists of the letter of the program and the number of
-    /// the machine. Every other program forms a group of its own: its key is the program and an
-    /// empty text.
+    /// program (letter `m`) or an enumerated program (letter `g`) consists of the letter of the
+    /// program and the number of the machine. Every other program forms a group of its own: its key
+    /// is the program and an empty text.
     pub(crate) fn group(&self) -> (&str, &str, usize) {
         let program = self.program();
         match program.chars().next() {

@@ -17,7 +17,8 @@ pub struct Counts {
     pub total: usize,
     /// The number of mutants that some case (a program on a machine) kills: the case shows a fault.
     pub killed: usize,
-    /// The number of mutants that no case kills and that are not argued to be equivalent.
+    /// The number of mutants that no case (a program on a machine) kills and that are not argued to
+    /// be equivalent to the protocol.
     pub survivors: usize,
     /// The number of mutants for which no case shows a fault, but some case ends in a panic or a
     /// signal.
@@ -25,9 +26,11 @@ pub struct Counts {
     /// The number of mutants for which no case shows a fault, but in some case a step of a
     /// controller never ends.
     pub endless: usize,
-    /// The number of mutants that no case kills and that are argued to be equivalent.
+    /// The number of mutants that no case (a program on a machine) kills and that are argued to be
+    /// equivalent to the protocol.
     pub equivalent: usize,
-    /// The number of mutants that change no value in any case, so that no case can kill them.
+    /// The number of unreached mutants: there is no case (a program on a machine) in which the
+    /// mutant changes the value of an expression, so no case can kill the mutant.
     pub unreached: usize,
 }
 
@@ -38,7 +41,7 @@ pub struct Report {
     pub digest: String,
     /// The version of the sources: the date and the commit of their last change.
     pub tree: String,
-    /// The names of the protocols whose cases were run.
+    /// The names of the protocols whose cases (programs on a machine) were run.
     pub protocols: Vec<String>,
     /// The number of mutants that the options of the run choose.
     pub chosen: usize,
@@ -49,18 +52,19 @@ pub struct Report {
     pub cases_max: usize,
     /// The number of chosen mutants whose trials are complete.
     pub finished: usize,
-    /// The number of mutants with each fate, over all files.
+    /// The number of mutants with each fate (such as killed or survived), over all files.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The names of the mutants that no case kills and that are not argued to be equivalent.
+    /// The names of the mutants that no case (a program on a machine) kills and that are not argued
+    /// to be equivalent to the protocol.
     pub surviving: Vec<String>,
     /// The mutants that crash or never end, each with the reason.
     pub crashing: Vec<String>,
-    /// The names of the mutants that are argued to be equivalent, but were killed. Each has the
-    /// fault that a case showed.
+    /// The names of the mutants that are argued to be equivalent to the protocol, but were killed.
+    /// Each has the fault that a case showed.
     pub misargued: Vec<String>,
-    /// The names of the mutants that change no value in any case and that are not argued to be
-    /// equivalent.
+    /// The names of the mutants that change no value of an expression in any of the cases (programs
+    /// on a machine), and that are not argued to be equivalent to the protocol.
     pub idle: Vec<String>,
     /// For each reason why an expression gets no mutants, the number of such expressions.
     pub unseeded: BTreeMap<String, usize>,
@@ -68,7 +72,7 @@ pub struct Report {
     pub killers: BTreeMap<String, usize>,
     /// The number of mutants killed in the trials with each protocol.
     pub killed_with: BTreeMap<String, usize>,
-    /// The number of mutants with each fate, for each source file.
+    /// The number of mutants with each fate (such as killed or survived), for each source file.
     pub files: BTreeMap<String, Counts>,
     /// The file and the line of each mutant that [`Report::text`] names. A recorded report leaves
     /// the places out, so that a change of comments in the sources does not change the report.

@@ -33,7 +33,8 @@ pub(crate) const NO_TYPE: &str = "the mutation does not type-check";
 /// One mutant: a place in the code with one seeded fault.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// The number by which the switch selects the mutant at run time.
+    /// The number by which the switch (functions that the rewritten code calls) selects the mutant
+    /// at run time.
     pub number: u32,
     /// The path of the source file relative to `crates/`, with `/` between folders.
     pub file: String,

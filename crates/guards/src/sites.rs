@@ -196,8 +196,9 @@ impl Finder<'_> {
         self.found.edits.wrap(site, &at.byte_range(), open, close);
     }
 
-    /// Rewrites an expression as an argument of a call of `function`, a function of the switch. The
-    /// call's other argument is the number of the first mutation in `mutations`.
+    /// Rewrites an expression as an argument of a call of `function`, a function of the switch,
+    /// which selects a mutant at run time. The call's other argument is the number of the first
+    /// mutation in `mutations`.
     fn call(&mut self, at: Span, function: &str, mutations: Vec<String>) {
         self.wrap(at, mutations, |first, switch| {
             (format!("{switch}::{function}({first}, "), String::from(")"))

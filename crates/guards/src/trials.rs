@@ -13,13 +13,15 @@ use crate::worker::{Answer, Worker};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
-    /// The mutant changes no value in any case.
+    /// There is no case (a program on a machine) in which the mutant changes the value of an
+    /// expression.
     Unreached,
     /// No case shows a fault of the mutant, and none ends abnormally.
     Survivor,
     /// No case shows a fault, but in some case a step of a controller did not end.
     Endless,
-    /// No case shows a fault, but in some case the mutant panicked or ended the process.
+    /// No case shows a fault, but in some case the mutant panicked, ended the process, or prevented
+    /// the construction of the machine.
     Crashed,
     /// Some case shows a fault of the mutant: a forbidden outcome, an impossible input, a deadlock,
     /// or an endless run.
@@ -31,13 +33,15 @@ pub enum Fate {
 pub struct Trial {
     /// The name of the mutant.
     pub mutant: String,
-    /// The fate of the mutant.
+    /// The fate of the mutant: the result of all its trials with this protocol.
     pub fate: Fate,
     /// The name of the protocol whose cases were tried.
     pub protocol: String,
-    /// The name of the case that shows the fault or ends in a panic. Empty for the other fates.
+    /// The name of the case (a program on a machine) that shows the fault, crashes or never ends.
+    /// Empty if there is no such case.
     pub case: String,
-    /// The program and the fault, in words. Empty for a mutant that survives.
+    /// The fault or the crash in words, with the program if a fault is shown. Empty for a mutant
+    /// that survives or is unreached.
     pub why: String,
     /// The number of cases on which the mutant was tried.
     pub cases: usize,
@@ -80,7 +84,7 @@ pub struct Budget {
 
 impl Budget {
     /// The smaller limits for a mutant that is unlikely to be killed: the mutant is argued to be
-    /// equivalent, or the cases of an earlier protocol did not kill it.
+    /// equivalent to the protocol, or the cases of an earlier protocol did not kill it.
     pub(crate) fn of_unlikely(self) -> Budget {
         Budget { states_max: self.states_max / UNLIKELY, ..self }
     }

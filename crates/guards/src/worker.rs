@@ -12,7 +12,8 @@ pub(crate) enum Answer {
     Killed(String),
     /// The case ends and shows no fault of the mutant.
     Left,
-    /// The mutant panics, or ends the process.
+    /// The mutant panics, ends the process, or prevents the construction of the machine. The text
+    /// gives the reason.
     Crashed(String),
     /// A step of a controller does not end with the mutant.
     Endless,
@@ -111,7 +112,7 @@ fn answer(line: &str) -> Result<Answer, String> {
 }
 
 /// The result of a trial whose process ended without an answer. `None` if the process was killed
-/// from outside, perhaps for its memory. The trial is then repeated.
+/// from outside, perhaps because it used too much memory. The caller then repeats the trial.
 fn ended(mut running: Running) -> Result<Option<Answer>, String> {
     drop(running.input);
     let mut errors = String::new();

@@ -43,7 +43,7 @@ pub struct Row {
     pub scenario: String,
     /// The name of the protocol.
     pub protocol: &'static str,
-    /// The choices of the workload's policies, joined by commas.
+    /// The policies (variants of the program) that the scenario's runs use, joined by commas.
     pub policy: String,
     /// The duration of the run, in cycles.
     pub cycles: u64,
@@ -60,7 +60,8 @@ pub struct Row {
     /// are right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The 95% confidence intervals of the means over the seeds. `None` with one seed.
+    /// The means over the seeds of the numbers in this row, each with its 95% confidence interval.
+    /// `None` with one seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Intervals>,
     /// First the traffic of this scenario divided by the traffic of the first scenario, then the
@@ -87,7 +88,8 @@ pub struct Intervals {
     pub energy_pj: Interval,
 }
 
-/// The means of one scenario over all workloads on a machine.
+/// The speedup, the traffic ratio and the energy ratio of one scenario on a machine, each as a
+/// geometric mean over all workloads. All three compare the scenario with the first scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mean {
     /// The name of the machine.
@@ -209,9 +211,10 @@ fn row(scenario: &str, records: &[Record], first: &[Record]) -> Row {
     }
 }
 
-/// The means of a scenario over all workloads. For each seed, the function computes the geometric
-/// mean over the workloads. The result is the mean of these geometric means over the seeds. `None`
-/// if the scenario or the first scenario has no right answer on some workload.
+/// The mean speedup, traffic ratio and energy ratio of a scenario over all workloads. For each of
+/// these three quantities and each seed, the function computes the geometric mean over the
+/// workloads. The result has the mean of these geometric means over the seeds. `None` if the
+/// scenario or the first scenario has no right answer on some workload.
 fn mean(system: &str, scenario: &str, cases: &[&Vec<&[Record]>], at: usize) -> Option<Mean> {
     let of = |quotient| {
         let each = cases.iter().map(|case| quotients(case.get(at)?, case.first()?, quotient));

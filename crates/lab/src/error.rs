@@ -47,7 +47,7 @@ pub enum Error {
         /// The known name that is most similar to the given name. `None` if no known name is
         /// similar.
         suggestion: Option<String>,
-        /// All known names of this kind.
+        /// All known names of the kind `what`, such as the names of all systems.
         known: Vec<String>,
     },
     /// The user named an input for a workload that generates its input from its settings.

@@ -26,10 +26,10 @@ pub struct Question {
     pub scenario: String,
     /// The name of a workload.
     pub workload: String,
-    /// The input: a graph file, the name of a stand-in, files of numbers separated by commas, or
-    /// the name of an input that the workload itself provides.
+    /// The input: a graph file, the name of a stand-in (a generated graph), files of numbers
+    /// separated by commas, or the name of an input that the workload itself provides.
     pub input: Option<String>,
-    /// The scale of a stand-in, such as `1/16`.
+    /// The scale of a stand-in (a generated graph), such as `1/16` of its full size.
     pub scale: Option<String>,
     /// The size of the workload: `tiny`, `small` or `paper`. A size gives values to some settings.
     /// With `None` all settings have their defaults. The values of a named input and the values in
@@ -64,10 +64,9 @@ pub struct Experiment {
     /// The tables of numbers from files that the program works on. `None` if the program has no
     /// such input.
     pub numbers: Option<NumbersInput>,
-    /// The input that the question names, if the workload itself provides this input. `None`
-    /// otherwise.
+    /// The input that the user names, if the workload itself provides this input. `None` otherwise.
     pub named: Option<&'static NamedInput>,
-    /// The size of the workload that the question names. `None` if the question names no size.
+    /// The size of the workload that the user names. `None` if the user names no size.
     pub size: Option<Size>,
     /// The settings of the workload. They include the policy.
     pub settings: Settings,
@@ -160,12 +159,13 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Combines every workload with every scenario. The result is sorted by workload. A setting of
-    /// the question applies only to the workloads that have this setting. At least one workload
-    /// must have it.
+    /// Combines every workload with every scenario. The result is sorted by workload. A setting
+    /// that the user gives applies only to the workloads that have this setting. At least one
+    /// workload must have the setting.
     ///
     /// # Errors
-    /// The errors of a single question.
+    /// If a workload or a scenario is named twice. Also the errors of [`Experiment::new`] for each
+    /// combination.
     pub fn grid(
         systems: &Systems,
         question: &Question,
@@ -240,7 +240,7 @@ impl Experiment {
         settings.filter(move |(name, _)| says(name))
     }
 
-    /// The name of the workload's input. `None` if the question names no input.
+    /// The name of the workload's input. `None` if the user names no input.
     #[must_use]
     pub fn input_name(&self) -> Option<String> {
         let graph = self.input.as_ref().map(|input| input.name.clone());
@@ -278,8 +278,8 @@ pub(crate) fn named_once(what: &str, names: &[String]) -> Result<(), Error> {
     }
 }
 
-/// The input that the workload itself provides under the name in the question. `None` if the
-/// question names no input, or if the workload provides no inputs of its own.
+/// The input that the workload itself provides under the name that the user gives in `question`.
+/// `None` if the user names no input, or if the workload provides no inputs of its own.
 fn named_input(workload: &Workload, question: &Question) -> Result<Option<&'static NamedInput>, Error> {
     let (inputs, Some(name)) = (workload.inputs(), &question.input) else { return Ok(None) };
     if inputs.is_empty() {
@@ -298,8 +298,8 @@ fn named_input(workload: &Workload, question: &Question) -> Result<Option<&'stat
     }
 }
 
-/// Checks that the workload accepts the input and the scale that the question names, and that the
-/// question sets no setting that this input replaces.
+/// Checks that the workload accepts the input and the scale that the user names in `question`, and
+/// that the user sets no setting that this input replaces.
 fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     let Some(input) = &question.input else {
         return match &question.scale {

@@ -1,4 +1,5 @@
-//! The input of a program: a graph from a file or a stand-in, or numbers from files.
+//! The input of a program: a graph from a file, a stand-in (a generated graph), or numbers from
+//! files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -28,7 +29,7 @@ pub struct GraphInput {
     pub opened: Arc<OpenedGraph>,
 }
 
-/// The description of a graph in a record.
+/// The description of an input graph in the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GraphRecord {
     /// The source of the graph, in one line.
@@ -54,7 +55,7 @@ impl GraphInput {
         Ok(GraphInput { name: printable(name), opened: Arc::new(opened) })
     }
 
-    /// The description of the graph for a record.
+    /// The description of the graph for the record of a run.
     #[must_use]
     pub fn record(&self) -> GraphRecord {
         GraphRecord {
@@ -77,7 +78,7 @@ pub struct NumbersInput {
     pub records: Vec<TableRecord>,
 }
 
-/// The description of a table of numbers in a record.
+/// The description of a table of input numbers in the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableRecord {
     /// The content of the table, such as `places`.

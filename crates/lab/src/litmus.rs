@@ -94,7 +94,8 @@ struct Running {
     roles: Vec<Role>,
     memory: Array<u64>,
     results: Array<u64>,
-    /// The number of words that `results` reserves for the registers of one thread.
+    /// The number of words that the array `results` reserves for the registers of one thread of the
+    /// litmus test.
     file: u64,
     delay: u32,
     seed: u64,

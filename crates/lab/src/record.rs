@@ -19,7 +19,7 @@ pub struct Record {
     pub machine: Changes,
     /// The name of the protocol.
     pub protocol: &'static str,
-    /// The choices of the workload's policies, joined by commas.
+    /// The policies (variants of the program) that the run uses, joined by commas.
     pub policy: String,
     /// The name of the workload.
     pub workload: &'static str,

@@ -286,7 +286,8 @@ pub struct Scored {
     pub place: String,
     /// The text of the claim.
     pub says: String,
-    /// The expression or the order that was measured, as the experiment file writes it.
+    /// The expression that was measured, or the comparisons (joined by `and`) that were checked, as
+    /// the experiment file writes them.
     pub measure: String,
     /// The 95% confidence interval of the measured number over the seeds: its lower and upper end.
     /// `None` if no interval was computed.
@@ -295,7 +296,7 @@ pub struct Scored {
     /// The geometric mean over the inputs, if `measured` is the arithmetic mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometric: Option<f64>,
-    /// The input with the worst score, if the claim must hold for each input. The field `measured`
+    /// The input with the worst status, if the claim must hold for each input. The field `measured`
     /// then has the value of this input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_input: Option<String>,

@@ -87,8 +87,8 @@ pub fn program_on<Pr: Probe>(
 }
 
 /// The protocol with the name `protocol`, in the form that the simulator runs. `None` if no
-/// protocol has this name. This function is the only code here that the compiler generates once for
-/// each protocol.
+/// protocol has this name. This function is the only code of this module that the compiler
+/// generates once for each protocol.
 pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
     struct SubjectOf;
     impl zoo::Visit for SubjectOf {

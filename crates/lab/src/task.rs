@@ -16,16 +16,17 @@ use crate::experiment::Experiment;
 /// graph) with a scale, or an input that the workload itself provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputRequest {
-    /// The name of the stand-in or of the workload's input, or the paths of the files as the user
-    /// wrote them, separated by commas.
+    /// The name of the stand-in (a generated graph) or of the workload's input, or the paths of the
+    /// files as the user wrote them, separated by commas.
     pub name: String,
     /// The paths of the input files, relative to the working directory or absolute. Empty if the
     /// input does not come from files.
     pub paths: Vec<PathBuf>,
-    /// The input, if the workload itself provides it. `None` for files and stand-ins.
+    /// The input, if the workload itself provides it. `None` for files and stand-ins (generated
+    /// graphs).
     pub named: Option<&'static NamedInput>,
-    /// The scale of a stand-in: its size as a fraction of the size of the original graph. `None`
-    /// for other inputs.
+    /// The scale of a stand-in (a generated graph): its size as a fraction of the size of the
+    /// original graph. `None` for other inputs.
     pub scale: Option<Scale>,
     /// The digest of the contents of the input files. `None` if the input does not come from files.
     pub digest: Option<String>,

@@ -104,9 +104,9 @@ P1(int* x, atomic_int* y) {
 exists (1:r0=1 /\\ 1:r1=0)
 ";
 
-/// Checks that weak outcomes are found: under all of these protocols, relaxed atomics and ordinary
-/// accesses may be seen out of order. If no weak outcome were found, the other tests here would
-/// test nothing.
+/// Checks that the explorer finds weak outcomes (those that sequential consistency forbids) under
+/// the protocol `P`, because `P` lets relaxed atomics and ordinary accesses be seen out of order.
+/// Without weak outcomes, the other tests of this file would test nothing.
 fn weak<P: Protocol>() {
     let stale = litmus::parse::parse(STALE).expect("it is a test");
     for (test, outcome) in [(test("c11/SB.litmus"), vec![0, 0]), (stale, vec![1, 0])] {

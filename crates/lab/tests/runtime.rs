@@ -163,8 +163,8 @@ fn values(word: &str) -> &'static [i64] {
     }
 }
 
-/// The maximum number of reads for which all values are tried. It is more than a thread of the
-/// deque has, and enough for two rounds of a lock.
+/// The maximum number of reads for which all values are tried. It is larger than the number of
+/// reads of any thread of the deque programs, and large enough for two rounds of a lock.
 const READS_MAX: usize = 8;
 
 /// Runs both threads with the same values for their reads, for all combinations of values. Returns
@@ -253,8 +253,8 @@ const NEW: u32 = 7;
 /// The number of slots of the queue in the programs.
 const SLOTS: u32 = 2;
 
-/// Performs the operations `does` on the first queue. Returns the tasks that they got, with 0 for
-/// no task.
+/// Performs the operations `does` on the first queue. Returns the tasks that the operations got,
+/// with 0 for no task.
 async fn work(w: &Wave, queues: Queues, does: QueueUse) -> [u32; 2] {
     let task = |outcome| if let StealOutcome::Task(task) = outcome { task } else { 0 };
     if matches!(does, QueueUse::Push | QueueUse::PushPop) {

@@ -1,5 +1,5 @@
 //! The cases on which mutants of a protocol are tried. A case is a program of a short verification,
-//! in one placement on one machine, or a few episodes of the random tester.
+//! in one placement on one machine, or a few episodes (random programs).
 
 use std::cell::OnceCell;
 
@@ -7,8 +7,9 @@ use explore::claim::Claim;
 use explore::verify::{self, Machines, Options, PreparedRun, Test};
 use explore::{Subject, corpus};
 
-/// Of the message programs, one in this number becomes a case. Of the enumerated programs with up
-/// to three operations, one in `GENERATED_STEP` becomes a case.
+/// Of the message programs (one thread releases, another thread acquires), one in this number
+/// becomes a case. Of the enumerated programs with up to three operations, one in `GENERATED_STEP`
+/// becomes a case.
 const MESSAGES_STEP: usize = 31;
 const GENERATED_STEP: usize = 97;
 
@@ -31,9 +32,9 @@ pub enum Work {
     Explored(Box<Test>),
     /// Run episodes (random programs) of the random tester.
     Tested {
-        /// The seed of the first episode.
+        /// The seed of the first episode (random program).
         seed: u64,
-        /// The number of episodes.
+        /// The number of episodes (random programs).
         episodes: u64,
         /// The number of chiplets of the machine.
         chiplets: u16,

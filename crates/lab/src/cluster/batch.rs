@@ -38,8 +38,8 @@ const MISFITS: &str = "misfits";
 const UNFINISHED: &str = ".unfinished";
 /// The number of letters of a digest in the name of a batch.
 const DIGEST_LETTERS: usize = 8;
-/// The maximum number of workers of one chunk. A worker is a process that runs the chunk. Each time
-/// Slurm starts the chunk's job, a new worker begins.
+/// The maximum number of workers of one chunk (the runs of one job). A worker is a process that
+/// runs the chunk. Each time Slurm starts the chunk's job, a new worker begins.
 const WORKERS_MAX: usize = 10_000;
 
 /// The contents of the file `batch.json`, which describes a batch.
@@ -52,7 +52,7 @@ pub(super) struct BatchFile {
     /// The path of the folder of results. The digest in the name of a batch includes this path. So
     /// batches of different folders have different names.
     folder: PathBuf,
-    /// The names of the tasks of each chunk, in the order in which they run.
+    /// The names of the tasks of each chunk (the runs of one job), in the order in which they run.
     pub(super) chunks: Vec<Vec<String>>,
 }
 
@@ -151,12 +151,13 @@ impl Batch {
         fs::remove_dir_all(&self.folder).ok();
     }
 
-    /// The path of the log file that Slurm writes for the job of a chunk.
+    /// The path of the log file that Slurm writes for the job of a chunk (a group of runs).
     pub(super) fn log(&self, chunk: usize) -> PathBuf {
         self.folder.join(format!("{chunk}.log"))
     }
 
-    /// The folders of the workers of a chunk, the oldest first.
+    /// The folders of the workers (processes) that have run a chunk (a group of runs), the oldest
+    /// first.
     pub(super) fn workers(&self, chunk: usize) -> Vec<WorkerFolder> {
         let entries = fs::read_dir(self.folder.join(chunk.to_string())).into_iter().flatten().flatten();
         let mut numbers: Vec<usize> =
@@ -169,8 +170,9 @@ impl Batch {
         WorkerFolder(self.folder.join(chunk.to_string()).join(number.to_string()))
     }
 
-    /// Creates a folder for a new worker of a chunk. Two workers never get the same folder, because
-    /// file systems create a folder atomically: only one of two attempts succeeds.
+    /// Creates a folder for a new worker (a process that runs a chunk of the batch). Two workers
+    /// never get the same folder, because file systems create a folder atomically: only one of two
+    /// attempts succeeds.
     pub(super) fn new_worker(&self, chunk: usize) -> Result<WorkerFolder, Error> {
         let first = self.workers(chunk).len();
         for number in first..first + WORKERS_MAX {

@@ -16,12 +16,13 @@ const CHUNKS_USUAL: usize = 32;
 pub(super) struct Cost {
     /// The expected time of the run, in seconds.
     pub(super) seconds: f64,
-    /// Whether the run gets a chunk of its own, because an earlier job died during this run.
+    /// Whether the run is alone in its chunk (the group of runs that one job executes), because an
+    /// earlier job died during this run.
     pub(super) is_alone: bool,
 }
 
-/// The number of chunks for the runs with these costs. `wanted` is the number that the user asks
-/// for. `most` is the maximum number that the cluster allows.
+/// The number of chunks (groups of runs for one job) for the runs with these costs. `wanted` is the
+/// number of chunks that the user asks for. `most` is the maximum number that the cluster allows.
 fn count(costs: &[Cost], wanted: Option<usize>, most: usize) -> usize {
     let seconds: f64 = costs.iter().map(|cost| cost.seconds).sum();
     // A conversion from `f64` that is out of range gives the nearest value of the type.
@@ -29,10 +30,10 @@ fn count(costs: &[Cost], wanted: Option<usize>, most: usize) -> usize {
     wanted.unwrap_or(by_time.max(CHUNKS_USUAL)).clamp(1, most.min(costs.len()).max(1))
 }
 
-/// Divides runs into chunks. The result has, for each chunk, the indices of its runs, the longest
-/// run first. A run with `is_alone` gets a chunk of its own, if the cluster allows enough chunks.
-/// The other runs are assigned in order of decreasing time, each to the chunk with the least time
-/// so far.
+/// Divides runs into chunks (groups of runs for one job). The result has, for each chunk, the
+/// indices of its runs, the longest run first. A run with `is_alone` gets a chunk of its own, if
+/// the cluster allows enough chunks. The other runs are assigned in order of decreasing time, each
+/// to the chunk with the least time so far.
 pub(super) fn divide(costs: &[Cost], wanted: Option<usize>, most: usize) -> Vec<Vec<usize>> {
     if costs.is_empty() {
         return Vec::new();
@@ -71,8 +72,8 @@ pub(super) fn divide(costs: &[Cost], wanted: Option<usize>, most: usize) -> Vec<
     timed.into_iter().map(|(_, chunk)| chunk).collect()
 }
 
-/// The load of a chunk: the total expected time and the number of the runs that are assigned to the
-/// chunk so far.
+/// The load of a chunk (a group of runs for one job): the total expected time and the number of the
+/// runs that are assigned to the chunk so far.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     seconds: f64,

@@ -54,7 +54,8 @@ pub(super) struct Queued {
     pub(super) batch: String,
     /// The number of the array job.
     pub(super) job: String,
-    /// The chunk that the task runs. `None` if the job is not an array task.
+    /// The number of the chunk (group of runs) that the task executes. `None` if the job is not an
+    /// array task.
     pub(super) chunk: Option<usize>,
     /// Whether the task has started. If false, the task waits in the queue.
     pub(super) is_running: bool,
@@ -120,8 +121,8 @@ impl Commands {
         text.as_deref().and_then(array_max_of).unwrap_or(ARRAY_USUAL)
     }
 
-    /// Submits a batch as an array job, with one task for each chunk. Returns the number of the
-    /// job.
+    /// Submits a batch as an array job, with one task for each chunk (group of runs). Returns the
+    /// number of the job.
     pub(super) fn submit(
         self,
         batch: &Batch,

@@ -11,8 +11,8 @@ use crate::digest::TaskId;
 use crate::error::Error;
 use crate::task::Task;
 
-/// When this number of jobs has ended without the result of the same run, the coordinator reports
-/// an error.
+/// The coordinator reports an error for a run when this number of jobs that should execute the run
+/// have ended without its result.
 const ATTEMPTS_MAX: usize = 3;
 
 /// A job counts as ended if this number of successive looks at the queue did not find it. One look
@@ -28,9 +28,9 @@ const LOG_LINES: usize = 5;
 const LOG_LETTERS: usize = 200;
 
 impl Watch<'_> {
-    /// Closes the chunks whose jobs have ended: the coordinator no longer waits for these jobs.
-    /// Runs whose results are still missing will be submitted again. If too many jobs have ended
-    /// without the result of the same run, returns an error.
+    /// Closes the chunks (groups of runs) whose jobs have ended: the coordinator no longer waits
+    /// for these jobs. Runs whose results are still missing will be submitted again. If too many
+    /// jobs that should execute a run have ended without its result, returns an error.
     pub(super) fn close_ended(&mut self) -> Result<(), Error> {
         for at in 0..self.batches.len() {
             for chunk in 0..self.batches[at].1.len() {

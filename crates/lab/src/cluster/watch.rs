@@ -53,11 +53,11 @@ pub struct Status {
     pub progress: Progress,
     /// The numbers of the array jobs that have not ended.
     pub jobs: Vec<String>,
-    /// The number of chunks whose job runs.
+    /// The number of chunks (groups of runs) whose job has started and not ended.
     pub running: usize,
-    /// The number of chunks whose job waits in the queue.
+    /// The number of chunks (groups of runs) whose job waits in the queue.
     pub waiting: usize,
-    /// Events since the last call of `tell`, as sentences for the user.
+    /// Events since the coordinator last reported a status to the user, as sentences for the user.
     pub news: Vec<String>,
 }
 
@@ -65,9 +65,9 @@ pub struct Status {
 /// function `tell` is called with the status each time the status has changed.
 ///
 /// # Errors
-/// If Slurm is missing or refuses the jobs, if a run cannot run, if several jobs with the same run
-/// ended without its result, or if results cannot be stored. Results that are already stored
-/// remain, and submitted jobs continue.
+/// If Slurm is missing or refuses the jobs, if a run cannot be executed, if several jobs that
+/// should execute a run ended without its result, or if results cannot be stored. Results that are
+/// already stored remain, and submitted jobs continue.
 pub fn perform(
     tasks: &[&Task],
     store: &Store,
@@ -101,7 +101,7 @@ pub fn perform(
 
 /// A chunk (a group of runs for one job) whose job was submitted.
 pub(super) struct Chunk {
-    /// The tasks of the chunk whose results are still missing.
+    /// The tasks in the chunk, without the tasks whose results have arrived.
     pub(super) tasks: BTreeSet<TaskId>,
     pub(super) state: ChunkState,
 }
@@ -134,11 +134,11 @@ pub(super) struct Watch<'a> {
     tell: &'a mut dyn FnMut(&Status),
     /// The tasks whose results are still missing.
     pub(super) missing: BTreeMap<TaskId, &'a Task>,
-    /// For each task, the number of jobs that ended without the task's result, and that this task
-    /// may have ended.
+    /// For each task, the number of jobs that ended without the task's result, possibly because of
+    /// this task.
     pub(super) deaths: BTreeMap<TaskId, usize>,
     /// The tasks that were running when their job ended without their results. Each such task gets
-    /// a chunk of its own, because it may have caused the end.
+    /// a chunk (and so a job) of its own, because the task may have caused the end of the job.
     pub(super) suspects: BTreeSet<TaskId>,
     /// The batches that were submitted, each with its chunks.
     pub(super) batches: Vec<(Batch, Vec<Chunk>)>,
@@ -245,8 +245,8 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Submits the tasks that have no result and belong to no open chunk. A chunk is open until its
-    /// job counts as ended.
+    /// Submits the tasks that have no result and belong to no open chunk. A chunk is a group of
+    /// runs for one job. It is open until its job counts as ended.
     fn submit(&mut self) -> Result<(), Error> {
         let open = self.batches.iter().flat_map(|(_, chunks)| chunks).filter(|chunk| chunk.is_open());
         let covered: BTreeSet<&TaskId> = open.flat_map(|chunk| &chunk.tasks).collect();
@@ -284,7 +284,8 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// The text of the script that each task of an array job executes. It runs one chunk.
+    /// The text of the script that each task of an array job executes. The script runs one chunk (a
+    /// group of runs).
     fn script(&self, study: &Path, batch: &str) -> String {
         let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"));
         let [program, study, out] = [&self.cluster.program, study, &self.cluster.folder].map(quoted);
@@ -296,7 +297,7 @@ impl<'a> Watch<'a> {
         )
     }
 
-    /// Looks for new results. At one of [`LOOKS`] calls, also looks at the queue of Slurm and
+    /// Looks for new results. At one of every [`LOOKS`] calls, also looks at the queue of Slurm and
     /// closes the chunks whose jobs have ended.
     fn look(&mut self) -> Result<(), Error> {
         let mut has_news = false;
@@ -326,7 +327,8 @@ impl<'a> Watch<'a> {
         if is_time { self.close_ended() } else { Ok(()) }
     }
 
-    /// Updates the states of the chunks from the queue. Returns true if a state has changed.
+    /// Updates the state of each chunk (group of runs) from the jobs in the queue of Slurm. Returns
+    /// true if a state has changed.
     fn look_at_queue(&mut self) -> Result<bool, Error> {
         let names = self.batches.iter().filter(|(_, chunks)| chunks.iter().any(Chunk::is_open));
         let queue = match Commands.queue(names.map(|(batch, _)| batch.name.as_str())) {
@@ -361,7 +363,8 @@ impl<'a> Watch<'a> {
         Ok(has_changed)
     }
 
-    /// Collects the results of a chunk. Returns true if a result is new.
+    /// Collects the results of a chunk (a group of runs) from the folders of its workers. Returns
+    /// true if a result is new.
     fn collect(&mut self, at: usize, chunk: usize) -> Result<bool, Error> {
         let mut found = Vec::new();
         let job = self.job_of(at, chunk);
@@ -399,7 +402,7 @@ impl<'a> Watch<'a> {
         Ok(has_new)
     }
 
-    /// The number of the job of a chunk, in Slurm's form `JOB_CHUNK`.
+    /// The number of the job of a chunk (a group of runs), in Slurm's form `JOB_CHUNK`.
     pub(super) fn job_of(&self, at: usize, chunk: usize) -> String {
         format!("{}_{chunk}", self.batches[at].0.job.as_deref().unwrap_or("?"))
     }

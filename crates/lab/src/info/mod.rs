@@ -17,8 +17,8 @@ use crate::systems::Changes;
 
 pub use observer::Statistics;
 
-/// The statistics of one program, with the names that select it. The field names are keys of the
-/// JSON output.
+/// The statistics of one program, with the names (such as workload, machine and input) that select
+/// the program. The field names are keys of the JSON output.
 #[derive(Clone, Debug, Serialize)]
 pub struct Info {
     /// The name of the workload.

@@ -240,7 +240,8 @@ impl Comparison {
 /// The maximum nesting depth of brackets.
 const DEPTH_MAX: u32 = 32;
 
-/// The maximum number of terms of an expression or an order. The terms of the definitions that the
+/// The maximum number of terms of an expression, or of an order (comparisons joined by `and`). Each
+/// number, quantity, maximum and minimum is a term. The terms of the definitions that the
 /// expression uses are included. This limit also bounds the depth of the expression's tree, and so
 /// the depth of recursive functions.
 const TERMS_MAX: usize = 1000;

@@ -17,7 +17,8 @@ use crate::results::Shape;
 use crate::source::Source;
 use crate::systems::read_text;
 
-/// The file whose names and definitions the other files use.
+/// The name of the experiment file of a paper that contains the names and definitions for the
+/// paper's other experiment files.
 const PAPER_FILE: &str = "paper.toml";
 
 /// All experiment files of a paper, parsed, with their texts.
@@ -158,7 +159,7 @@ impl ChartFile {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MeanFile {
-    /// A short phrase for the inputs, such as `the twelve`.
+    /// A short phrase that names the inputs of the mean, such as `the twelve`.
     pub(super) over: String,
     pub(super) inputs: Vec<Spanned<String>>,
 }

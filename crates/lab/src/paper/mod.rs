@@ -116,8 +116,8 @@ struct FigurePlan {
     litmus: Vec<litmus::Litmus>,
 }
 
-/// A measure of a claim: the expression or order that is computed for the claim, and the inputs for
-/// which it is computed.
+/// A measure of a claim: the expression or the comparisons that are evaluated for the claim, and
+/// the inputs for which they are evaluated.
 #[derive(Clone, Debug)]
 struct Measure {
     claim: String,

@@ -5,8 +5,8 @@ use super::claims::{Claim, Kind, Unit};
 use super::expr::Relation;
 use crate::results::{Interval, Status};
 
-/// A change counts as no change if the absolute value of its effect is smaller than this. The
-/// function `effect` defines the effect.
+/// A change counts as no change if the absolute value of its effect is smaller than this number.
+/// The function `effect` defines the effect.
 const NO_SIGN_BELOW: f64 = 0.005;
 /// A measured change agrees with the published change if their effects differ by at most this
 /// fraction of the published effect. The function `effect` defines the effect.
@@ -14,7 +14,7 @@ const SHARE: f64 = 0.25;
 /// A measured change also agrees with the published change if their effects differ by at most this
 /// absolute amount. The function `effect` defines the effect.
 const CLOSE: f64 = 0.02;
-/// The relative tolerance of the comparisons `~` (alike), `>=` and `<=` in the order of a claim.
+/// The relative tolerance of the comparisons `~` (alike), `>=` and `<=` in a claim about an order.
 const ALIKE: f64 = 0.02;
 
 /// The effect of a change: the size of the change on a scale where zero means no change. For a
@@ -31,8 +31,8 @@ fn sign(effect: f64) -> i32 {
     if effect.is_nan() || effect.abs() < NO_SIGN_BELOW { 0 } else { effect.signum() as i32 }
 }
 
-/// Finds the status of a claim from a mean over seeds with its confidence interval. The claim may
-/// have any kind except an order.
+/// Finds the status of a claim from a mean over seeds with its confidence interval. The claim must
+/// not be of the kind `order`.
 pub(crate) fn mean_figure(claim: &Claim, found: Interval) -> Status {
     let status = figure(claim, found.mean);
     if found.low.is_nan() || found.high.is_nan() {
@@ -72,8 +72,7 @@ pub(crate) fn positive(found: Interval) -> Status {
     both_ways(status(found.mean), &[status(found.low), status(found.high)])
 }
 
-/// Finds the status of a claim from one measured number. The claim may have any kind except an
-/// order.
+/// Finds the status of a claim from one measured number. The claim must not be of the kind `order`.
 pub(crate) fn figure(claim: &Claim, measured: f64) -> Status {
     let holds = |holds: bool| if holds { Status::Reproduced } else { Status::Contradicted };
     // For a published range, the comparison uses the end of the range that is nearest to the

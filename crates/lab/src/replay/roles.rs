@@ -10,7 +10,7 @@ use sim::follow::MoveIssuer;
 use crate::litmus::check;
 
 /// The roles of all threads of a program: which wavefront or host executes each thread, and in
-/// which stage.
+/// which stage (a kernel or a step of the host).
 #[derive(Clone, Debug)]
 pub(super) struct ThreadRoles {
     pub(super) compute_units: u32,

@@ -38,8 +38,9 @@ pub(super) struct ChartPlan {
     /// The axes of the study whose values are the series (lines or kinds of bars) of the chart.
     /// They are indices in the list of the study's axes.
     pub(super) series: Vec<usize>,
-    /// The other axes of the study. The chart has one figure for each combination of their values.
-    /// They are indices in the list of the study's axes.
+    /// The axes of the study that are neither the horizontal axis nor series. The chart has one
+    /// figure for each combination of values of these axes. The axes are given as indices in the
+    /// list of the study's axes.
     pub(super) others: Vec<usize>,
     /// The restriction of the chart to some values. The key is the index of a restricted axis of
     /// the study, and the value has the indices of the axis values that the chart shows.

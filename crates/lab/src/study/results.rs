@@ -120,7 +120,7 @@ pub struct StudyRow {
     pub scenario: String,
     /// The name of the protocol.
     pub protocol: String,
-    /// The choices of the workload's policies, joined by commas.
+    /// The policies (variants of the program) that the run uses, joined by commas.
     pub policy: String,
     /// The name of the workload.
     pub workload: String,

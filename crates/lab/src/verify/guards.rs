@@ -33,8 +33,8 @@ pub struct GuardCounts {
     pub unreached: u64,
 }
 
-/// The record of a run of the mutants of guards. A guard is code of a protocol's controller outside
-/// tables and plans.
+/// The record of a run of mutants: protocols that each have one seeded fault in a guard. A guard is
+/// code of a protocol's controller outside tables and plans.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Guards {
     /// The version of the sources that were mutated: a date and a commit.

@@ -93,7 +93,7 @@ struct ProgramSet {
     programs: Programs,
 }
 
-/// Verifies the protocols of a question, one after the other.
+/// Verifies the protocols of a question (the description of a verification), one after the other.
 #[derive(Debug)]
 pub struct Verifier {
     question: Question,
@@ -104,7 +104,8 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// Creates a verifier for this question. No protocol has begun yet.
+    /// Creates a verifier for this question (the description of a verification). The verification
+    /// of the protocols has not begun yet.
     #[must_use]
     pub fn new(question: Question) -> Verifier {
         Verifier { question, begun: 0, made: None, complaints: Vec::new() }
@@ -147,9 +148,9 @@ impl Verifier {
     }
 }
 
-/// The programs to explore for a protocol: the tests of the question, and the programs that are
-/// generated for the claims of the protocol. `last` has the programs of the previous protocol. The
-/// function returns `last` if the programs are the same.
+/// The programs to explore for a protocol: the tests that the user selects in `question`, and the
+/// programs that are generated for the claims of the protocol. `last` has the programs of the
+/// previous protocol. The function returns `last` if the programs are the same.
 fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) -> Result<ProgramSet, String> {
     let models: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let scopes_matter = corpus::scopes_matter(subject);

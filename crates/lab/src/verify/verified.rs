@@ -16,7 +16,8 @@ pub struct Verified<'v> {
     /// The result of the verification, with its findings: the violations found, each with a
     /// counterexample.
     pub verification: Verification,
-    /// The tests that the findings refer to.
+    /// The tests that were explored. A finding (a violation) has the index of its test in this
+    /// list.
     pub tests: &'v [Arc<Test>],
     /// For each finding, the replay of its counterexample. `None` if it could not be replayed.
     pub charts: Vec<Option<Replay>>,
@@ -41,8 +42,8 @@ impl Verified<'_> {
         claim.map_or_else(Vec::new, |claim| claim.cores.iter().map(|core| core.label()).collect())
     }
 
-    /// The title of a finding, in three lines: the test and the violation, the bounds of the
-    /// machine, and the placement.
+    /// The title of a finding (a violation that was found), in three lines: the test and the
+    /// violation, the bounds of the machine, and the placement.
     #[must_use]
     pub fn title(&self, finding: usize) -> String {
         let finding = &self.verification.findings[finding];
@@ -58,8 +59,8 @@ impl Verified<'_> {
         self.charts[finding].as_ref().map(|replay| chart::text(replay, &self.title(finding)))
     }
 
-    /// The files that describe a finding: a trace for replay, and a chart as text and as SVG. Each
-    /// entry has the extension of the file's name and the contents.
+    /// The files that describe a finding (a violation that was found): a trace for replay, and a
+    /// chart as text and as SVG. Each entry has the extension of the file's name and the contents.
     #[must_use]
     pub fn files(&self, finding: usize) -> Vec<(&'static str, String)> {
         let title = self.title(finding);

@@ -52,7 +52,8 @@ fn comes_out(trace: &Trace) {
     assert_eq!(other.verdict, Verdict::Another, "{}:\n{trace}", other.end);
 }
 
-/// The traces of the counterexamples to the claims of a protocol that the tests give.
+/// Explores the tests, and returns the traces of the counterexamples to the claims of the protocol
+/// `P`.
 fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
     let options = Options::new(vec![bounds]);
     let verification = verify::verify(&Subject::of::<P>(), tests, &options).expect("known models");
@@ -102,7 +103,8 @@ fn the_recorded_counterexample_is_reproduced_on_every_machine() {
     assert!(!timed(&other).is_ok_and(|timed| timed.verdict == Verdict::Same));
 }
 
-/// Uses generated programs, which have exchanges of every memory order, and threads on hosts.
+/// Uses generated programs that have atomic exchanges of every memory order, and that have threads
+/// on hosts.
 #[test]
 fn counterexamples_of_hlrc_are_reproduced() {
     let claims = [Claim::of("drf").expect("a known model")];
@@ -182,8 +184,8 @@ fn a_protocol_without_flushes_fails_with_timing() {
     }
 }
 
-/// The trace of the shortest schedule that leads to the last outcome of a test, in the order of all
-/// its outcomes. `None` if not all outcomes are found.
+/// The trace of the shortest schedule that leads to the last outcome in the sorted list of all
+/// outcomes of a test. `None` if the explorer does not find all outcomes.
 fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Option<Trace> {
     let mut explorer = Explorer::new(&Subject::named(protocol)?, bounds, None);
     let mut limits = Limits { states_max: 5_000, ..Limits::default() };

@@ -132,9 +132,9 @@ impl Evaluation<'_> {
         Ok(worst.status)
     }
 
-    /// The score of a claim on one input. The status is computed from the mean over the seeds. For
-    /// a claim of the kind `exact`, it is computed from the first value that does not agree with
-    /// the claim, or from the first value if all agree.
+    /// The status of a claim on one input, with the measured value. The status is computed from the
+    /// mean over the seeds. For a claim of the kind `exact`, it is computed from the first value
+    /// that does not agree with the claim, or from the first value if all agree.
     fn of_input(&self, claim: &Claim, expr: &Expr, input: &str, values: &[f64]) -> Option<InputScore> {
         let rounded = |value: f64| (value * 10_000.0).round() / 10_000.0;
         let range = || {
@@ -297,7 +297,7 @@ fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>
     scored.status = if holds { Status::Reproduced } else { Status::Contradicted };
 }
 
-/// The score of a claim on one input.
+/// The status of a claim on one input, and the measured value that determines the status.
 struct InputScore {
     input: String,
     status: Status,
