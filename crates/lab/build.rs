@@ -1,13 +1,14 @@
-//! Computes a digest of the code that results depend on: the sources of every
-//! crate that takes part in a run, and the versions of their dependencies. A
-//! stored result is reused as long as this digest is the same.
+//! Computes a digest of the code that the results of runs depend on: the source files that take
+//! part in a run, and the versions of all dependencies. A stored result is reused as long as this
+//! digest is the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-/// The crates that take part in a run, as paths from this crate.
+/// The folders and files of which the digest is computed: the code that takes part in a run, and
+/// the versions of all dependencies. The paths are relative to this crate.
 const PARTS: [&str; 12] = [
     "../proto/src",
     "../zoo/src",

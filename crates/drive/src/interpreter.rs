@@ -11,9 +11,9 @@ use proto::{
 /// requests, messages and replies either as values or as indices of stored values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StationInput<R, M, A> {
-    /// The initial input, which every station gets once before all others.
+    /// The initial input, which every station (controller) gets once, before all other inputs.
     Start,
-    /// A request of a core, the host or the command processor.
+    /// A request from a core, the host or the command processor.
     Request {
         /// The slot that identifies the request.
         slot: Slot,
@@ -27,7 +27,7 @@ pub enum StationInput<R, M, A> {
         /// The message.
         msg: M,
     },
-    /// A reply from memory to an earlier operation of this station.
+    /// A reply from memory to an earlier operation that this station (controller) requested.
     Memory {
         /// The reply, with the operation that it answers.
         reply: A,
@@ -36,7 +36,7 @@ pub enum StationInput<R, M, A> {
     Timer(TimerClass),
     /// The driver evicts the line that this way (one entry of a set) holds.
     Evict(Way),
-    /// The station's clock advances by this number of ticks.
+    /// The clock of the station (controller) advances by this number of ticks.
     Tick(u32),
 }
 
@@ -78,15 +78,16 @@ impl<R, M, A> StationInput<R, M, A> {
     }
 }
 
-/// A driver: it chooses victims and receives the effects of a step. No method has a default, so
-/// that every driver must handle every effect. A method with a `&mut Vec` takes the elements that
-/// it needs out of the vector; the caller drops the other elements.
+/// A driver chooses victims and receives the effects of a step of a controller. No method has a
+/// default, so that every driver must handle every effect. A method with a `&mut Vec` takes the
+/// elements that it needs out of the vector. The caller drops the other elements.
 pub trait Driver<P: Protocol> {
     /// Chooses the way to evict now, because an input needs a way of `set`. `touched` holds the
     /// ways that the current step has used. If the result is `None`, the input waits until a way is
     /// free.
     fn victim(&mut self, at: At, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way>;
-    /// Receives the ways that the step used, so that the driver can update their recency.
+    /// Receives the ways of the cache that the step used, so that the driver can record that they
+    /// were used recently.
     fn touched(&mut self, at: At, ways: &[Way]);
     /// Receives the counters of the step, such as accesses and hits.
     fn used(&mut self, at: At, uses: &Uses);
@@ -97,7 +98,7 @@ pub trait Driver<P: Protocol> {
     /// Receives the class of a timer that a node (controller) starts. If the timer already runs,
     /// the driver leaves it unchanged.
     fn armed(&mut self, at: At, class: TimerClass);
-    /// Receives the set in which an input waits for a free way.
+    /// Receives the set of the cache in which an input waits for a free way.
     fn blocked(&mut self, at: At, set: SetIndex);
     /// Receives a list of requests by slot. Each request comes with the part (access, acquire or
     /// release) to which the driver attributes the request's time from now on.
@@ -234,7 +235,10 @@ impl<P: Protocol> Nodes<P> {
         let uses = &fx.uses;
         let (accesses, counted) = (uses.accesses, uses.hits + uses.misses + uses.bypasses);
         fx.violation.take().unwrap_or_else(|| {
-            format!("{}: {accesses} accesses, but {counted} hits, misses and bypasses", self.name(at))
+            format!(
+                "{}: a step counts {accesses} accesses, but {counted} hits, misses and bypasses together",
+                self.name(at)
+            )
         })
     }
 }

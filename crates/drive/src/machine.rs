@@ -22,17 +22,19 @@ pub struct Machine<P: Protocol> {
 }
 
 impl<P: Protocol> Machine<P> {
-    /// A machine with all controllers in their initial states and all bytes of memory zero.
+    /// Creates a machine with all controllers in their initial states. All bytes of memory are
+    /// zero.
     #[must_use]
     pub fn new(nodes: Nodes<P>) -> Self {
         let stations = (0..nodes.ids().len() as At).map(|at| nodes.fresh(at)).collect();
         Machine { nodes, stations, memory: BTreeMap::new(), fx: Effects::default() }
     }
 
-    /// Gives this machine to the minimal driver, and gives every station its first input.
+    /// Gives this machine to the minimal driver, and gives every station (a controller with its
+    /// parked inputs) its first input.
     ///
     /// # Errors
-    /// The rule that the protocol violates.
+    /// If the protocol violates a rule. The error describes the rule.
     pub fn plain(self) -> Result<MinimalDriver<Self>, Arc<str>> {
         let timers = vec![0; self.stations.len()];
         let mut plain = MinimalDriver::new(self, Slot(0), timers);
@@ -69,10 +71,11 @@ impl<P: Protocol> Machine<P> {
         serve(self.memory.entry(op.line).or_default(), op)
     }
 
-    /// Gives a station an input. Returns a record of its effects.
+    /// Gives an input to a station (a controller with its parked inputs). Returns a record of the
+    /// effects.
     ///
     /// # Errors
-    /// The rule that the protocol violates.
+    /// If the protocol violates a rule. The error describes the rule.
     pub fn record(
         &mut self,
         at: At,

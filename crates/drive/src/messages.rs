@@ -17,7 +17,7 @@ impl<M> Default for Messages<M> {
 }
 
 impl<M> Messages<M> {
-    /// An upper bound of the message numbers in use: every number in use is smaller.
+    /// An upper bound of the message numbers: the number of every stored message is smaller.
     #[inline]
     #[must_use]
     pub fn bound(&self) -> u32 {
@@ -49,7 +49,7 @@ impl<M> Messages<M> {
     }
 
     /// Removes a message and returns it in its box. The caller should [give the box
-    /// back](Messages::give_back) for reuse.
+    /// back](Messages::give_back), so that it can be reused.
     #[inline]
     pub fn take(&mut self, number: u32) -> Option<Box<M>> {
         let taken = self.boxes.get_mut(number as usize)?.take()?;

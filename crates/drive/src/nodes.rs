@@ -9,7 +9,8 @@ use proto::{
 /// controller (in the order of `Protocol::KINDS`) and then by index.
 pub type At = u32;
 
-/// The controllers of a machine by position, and the constants that their steps share during a run.
+/// The list of the controllers of a machine, and the constants that all their steps share during a
+/// run.
 #[derive(Clone, Debug)]
 pub struct Nodes<P: Protocol> {
     topology: Topology,
@@ -27,7 +28,7 @@ impl<P: Protocol> Nodes<P> {
     /// settings that the protocol has in explorations ([`Protocol::EXPLORED`]).
     ///
     /// # Errors
-    /// The property of the machine that the protocol does not support.
+    /// If the protocol does not support the machine. The error names the property of the machine.
     pub fn new(topology: &Topology, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
         let setup = Setup::with(topology, &Settings::explored::<P>(), homes)?;
         Ok(Nodes::with(topology, setup, mutation))
@@ -71,13 +72,16 @@ impl<P: Protocol> Nodes<P> {
     }
 
     /// The position of the controller that receives the requests of an agent (a compute unit, a
-    /// host or the command processor) for operations with the plan key `key`.
+    /// host or the command processor) for operations with the plan key `key` (the properties, such
+    /// as order and scope, that select the plan of an operation: its sequence of steps).
     ///
     /// # Errors
     /// If the machine has no such controller.
     pub fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String> {
         let id = P::entry(&self.setup.params, agent, key);
-        self.position(id).ok_or_else(|| format!("{agent:?} has no entry: the machine has no {id:?}"))
+        self.position(id).ok_or_else(|| {
+            format!("no controller receives the requests of {agent:?}: the machine has no {id:?}")
+        })
     }
 
     /// The name of a controller, such as `L1[0]`.
@@ -92,9 +96,9 @@ impl<P: Protocol> Nodes<P> {
         Station::new(self.ids[at as usize], &self.setup)
     }
 
-    /// The requests of one step at the beginning or the end of a kernel. Each element holds the
-    /// agent that makes the request, the position of the controller that receives the request, and
-    /// the request.
+    /// The requests that agents (such as compute units) make in one step at the beginning or the
+    /// end of a kernel. Each element holds the agent that makes the request, the position of the
+    /// controller that receives the request, and the request.
     ///
     /// # Errors
     /// If the machine lacks the controller that receives an agent's request.
@@ -121,7 +125,7 @@ impl<P: Protocol> Nodes<P> {
         self.kernels.push(uses.to_vec());
     }
 
-    /// These controllers and constants, but without a seeded fault.
+    /// Returns the same controllers and constants, but without a seeded fault.
     #[must_use]
     pub fn without_mutation(self) -> Self {
         Nodes { mutation: None, ..self }

@@ -1,5 +1,5 @@
-//! The minimal driver. It delivers messages and replies in the order in which they were sent, until
-//! none is outstanding.
+//! The minimal driver of a machine. It delivers messages and replies from memory in the order in
+//! which they were sent, until none is outstanding.
 
 use crate::interpreter::StationInput;
 use crate::nodes::At;
@@ -22,13 +22,13 @@ const PERIODIC: u8 = {
     bits
 };
 
-/// An input in the representation that the station store `S` uses: with values, or with indices of
-/// stored values.
+/// An input in the representation that `S` (a store of controllers) uses: with values, or with
+/// indices of stored values.
 pub type InputOf<S> =
     StationInput<<S as StationStore>::Request, <S as StationStore>::Msg, <S as StationStore>::Reply>;
 
-/// Holds the stations (controllers with their parked inputs) and the memory of a machine, either as
-/// values or as indices of stored values.
+/// Stores the stations (controllers with their parked inputs) and the memory of a machine. Inputs
+/// are represented either as values or as indices of stored values.
 pub trait StationStore {
     /// The representation of a request: a value or an index.
     type Request: Debug;
@@ -43,14 +43,15 @@ pub trait StationStore {
     /// Whether the protocol uses clock ticks.
     fn is_clocked(&self) -> bool;
     /// The position of the controller that receives the requests of an agent (a compute unit, a
-    /// host or the command processor) for operations with the plan key `key`.
+    /// host or the command processor) for operations with the plan key `key` (the properties, such
+    /// as order and scope, that select the plan of an operation: its sequence of steps).
     ///
     /// # Errors
     /// If the machine has no such controller.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests of one step at the beginning or the end of a kernel. Each element holds the
-    /// agent that makes the request, the position of the controller that receives the request, and
-    /// the request.
+    /// The requests that agents (such as compute units) make in one step at the beginning or the
+    /// end of a kernel. Each element holds the agent that makes the request, the position of the
+    /// controller that receives the request, and the request.
     ///
     /// # Errors
     /// If the machine lacks the controller that receives an agent's request.
@@ -62,20 +63,21 @@ pub trait StationStore {
     ) -> Result<Vec<(Agent, At, Request)>, String>;
     /// Converts a request to this store's representation.
     fn write(&mut self, request: &Request) -> Self::Request;
-    /// Gives a station an input, and adds the resulting messages, replies from memory, timers and
-    /// answers to `ahead`, the pending inputs. Memory performs each operation at once.
+    /// Gives a station (a controller) an input, and adds the resulting messages, replies from
+    /// memory, timers and answers to `ahead`, the pending inputs. Memory performs each operation at
+    /// once.
     ///
     /// # Errors
-    /// The rule that the protocol violates.
+    /// If the protocol violates a rule. The error describes the rule.
     fn tell(&mut self, at: At, input: InputOf<Self>, ahead: &mut PendingInputs<Self>)
     -> Result<(), Arc<str>>;
-    /// A way of the station that may be evicted for a waiting input. `None` if no input waits for a
-    /// way, or no way may be evicted.
+    /// A way of the station (controller) at `at` that may be evicted for a waiting input. `None` if
+    /// no input waits for a way, or no way may be evicted.
     fn wanted(&mut self, at: At) -> Option<Way>;
 }
 
-/// The inputs that stations have not received yet: the request, messages, replies from memory, and
-/// timers.
+/// The inputs that stations (controllers) have not received yet: the outstanding request, messages,
+/// replies from memory, and running timers.
 #[derive(Debug)]
 pub struct PendingInputs<S: StationStore + ?Sized> {
     /// The request, messages and replies from memory that have not arrived yet, in the order in
@@ -83,26 +85,26 @@ pub struct PendingInputs<S: StationStore + ?Sized> {
     queue: VecDeque<(At, InputOf<S>)>,
     /// The running timers of each node (controller), as a mask with one bit for each timer class.
     timers: Vec<u8>,
-    /// The slot of the outstanding request. `answer` holds the bytes of its answer once it is
-    /// answered.
+    /// The slot that identifies the outstanding request. Once the request is answered, the field
+    /// `answer` holds the bytes of the answer.
     slot: Slot,
     answer: Option<Option<S::Data>>,
 }
 
 impl<S: StationStore + ?Sized> PendingInputs<S> {
-    /// Adds an input that the station at position `to` has not received yet: a request, a message,
-    /// or a reply from memory.
+    /// Adds an input that the station (controller) at position `to` has not received yet: a
+    /// request, a message, or a reply from memory.
     pub fn push(&mut self, to: At, input: InputOf<S>) {
         self.queue.push_back((to, input));
     }
 
-    /// Starts a timer of a station. A timer that already runs stays as it is.
+    /// Starts a timer of a station (a controller). A timer that already runs is not changed.
     pub fn arm(&mut self, at: At, class: TimerClass) {
         self.timers[at as usize] |= 1 << class.index();
     }
 
-    /// Records the answer to the outstanding request. Only the first answer counts, and answers in
-    /// other slots are ignored.
+    /// Records the answer to the outstanding request. Only the first answer counts. Answers to
+    /// requests with other slots are ignored.
     pub fn answer(&mut self, slot: Slot, data: Option<S::Data>) {
         if slot == self.slot {
             self.answer.get_or_insert(data);
@@ -110,24 +112,24 @@ impl<S: StationStore + ?Sized> PendingInputs<S> {
     }
 }
 
-/// The minimal driver, with one fixed order of all inputs. Inputs that are still outstanding when a
-/// request is answered are delivered as late as possible.
+/// The minimal driver of a machine, which delivers all inputs in one fixed order. Inputs that are
+/// still outstanding when a request is answered are delivered as late as possible.
 #[derive(Debug)]
 pub struct MinimalDriver<S: StationStore> {
-    /// The stations (controllers) and the memory that the driver drives.
+    /// The stations (controllers) and the memory of the machine.
     pub stage: S,
     ahead: PendingInputs<S>,
-    /// The number of late inputs. These are the inputs at the front of the queue that were already
-    /// outstanding when the last request was answered.
+    /// The number of late inputs. An input is late if it was already outstanding when the last
+    /// request was answered. The late inputs are at the front of the queue.
     late: usize,
     /// The node (controller) whose periodic timer expired last.
     turn: usize,
 }
 
 impl<S: StationStore> MinimalDriver<S> {
-    /// A driver that starts from the state of a station store. It makes one request at a time,
-    /// always with the identifier `slot`. `timers` are the running timers of each node, as a mask
-    /// with one bit for each timer class.
+    /// Creates a driver that starts from the state of the machine in `stage`. The driver makes one
+    /// request at a time, always with the identifier `slot`. `timers` are the running timers of
+    /// each node (controller), as a mask with one bit for each timer class.
     pub fn new(stage: S, slot: Slot, timers: Vec<u8>) -> Self {
         MinimalDriver {
             stage,
@@ -137,10 +139,10 @@ impl<S: StationStore> MinimalDriver<S> {
         }
     }
 
-    /// Gives every station its first input.
+    /// Gives every station (a controller) its first input.
     ///
     /// # Errors
-    /// The rule that the protocol violates.
+    /// If the protocol violates a rule. The error describes the rule.
     pub fn start(&mut self) -> Result<(), Arc<str>> {
         let count = self.stage.count();
         (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Start, &mut self.ahead))
@@ -151,11 +153,15 @@ impl<S: StationStore> MinimalDriver<S> {
         &self.ahead.timers
     }
 
-    /// Makes the requests of two steps: either those at the beginning of a kernel, or those at its
-    /// end. The agents make their requests one after the other.
+    /// Makes the requests of two steps at a kernel's boundary: either the two steps at the
+    /// beginning of the kernel (the command processor acquires, then each compute unit acquires),
+    /// or the two steps at its end (each compute unit releases, then the command processor
+    /// releases). The agents (compute units and the command processor) make their requests one
+    /// after the other.
     ///
     /// # Errors
-    /// The rule that the protocol violates, or a text that says that a request gets no answer.
+    /// If the protocol violates a rule, or if a request gets no answer. The error describes the
+    /// fault.
     pub fn boundary(
         &mut self,
         steps: [Boundary; 2],
@@ -174,7 +180,8 @@ impl<S: StationStore> MinimalDriver<S> {
     /// answer, or `None` if the answer has no bytes.
     ///
     /// # Errors
-    /// The rule that the protocol violates, or a text that says that the request gets no answer.
+    /// If the protocol violates a rule, or if the request gets no answer. The error describes the
+    /// fault.
     pub fn ask(&mut self, agent: Agent, request: &Request) -> Result<Option<S::Data>, Arc<str>> {
         let at = self.stage.entry(agent, PlanKey::of(request))?;
         self.ask_at(at, request)
@@ -208,20 +215,22 @@ impl<S: StationStore> MinimalDriver<S> {
     /// Delivers all outstanding inputs.
     ///
     /// # Errors
-    /// The rule that the protocol violates, or a text that says that the machine never becomes
-    /// quiet (new inputs arise without end).
+    /// If the protocol violates a rule, or if the machine never becomes quiet (new inputs arise
+    /// without end). The error describes the fault.
     pub fn rest(&mut self) -> Result<(), Arc<str>> {
         for _ in 0..STEPS_MAX {
             let Some((at, input)) = self.next() else { return Ok(()) };
             self.stage.tell(at, input, &mut self.ahead)?;
         }
-        Err(Arc::from("all requests are answered, but the machine never becomes quiet"))
+        Err(Arc::from(
+            "all requests are answered, but the controllers get new messages and timers without end",
+        ))
     }
 
     /// Takes the next input to deliver. The first `late` inputs of the queue (the late inputs) are
-    /// delivered only after all newer inputs. There is one exception, because inputs of one channel
-    /// (the same sender and receiver) keep their order: if a late input belongs to the same channel
-    /// as the first newer input, the late input is delivered first.
+    /// delivered only after all newer inputs, with one exception. Inputs of one channel (the same
+    /// sender and receiver) keep their order. So if a late input belongs to the same channel as the
+    /// first newer input, the late input is delivered before the newer input.
     fn next(&mut self) -> Option<(At, InputOf<S>)> {
         let queue = &mut self.ahead.queue;
         let Some(first) = queue.get(self.late) else {
@@ -234,8 +243,8 @@ impl<S: StationStore> MinimalDriver<S> {
         queue.remove(at)
     }
 
-    /// Advances all nodes by one clock tick. The caller ensures that no message or reply is
-    /// outstanding. Does nothing if the protocol has no clock.
+    /// Advances the clocks of all nodes (controllers) by one tick. The caller ensures that no
+    /// message or reply is outstanding. Does nothing if the protocol has no clock.
     fn pass_time(&mut self) -> Result<(), Arc<str>> {
         if !self.stage.is_clocked() {
             return Ok(());
@@ -244,8 +253,9 @@ impl<S: StationStore> MinimalDriver<S> {
         (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Tick(1), &mut self.ahead))
     }
 
-    /// The expiry of a periodic timer, or `None` if no periodic timer runs. If several nodes have a
-    /// running periodic timer, the nodes take turns.
+    /// Lets a periodic timer expire: returns this input and its receiver, or `None` if no periodic
+    /// timer runs. If several nodes (controllers) have a running periodic timer, the nodes take
+    /// turns.
     fn periodic(&mut self) -> Option<(At, InputOf<S>)> {
         let timers = &mut self.ahead.timers;
         let count = timers.len();
@@ -254,8 +264,8 @@ impl<S: StationStore> MinimalDriver<S> {
         Some((node as At, StationInput::Timer(take(&mut timers[node], PERIODIC))))
     }
 
-    /// The next input that the driver itself chooses: the expiry of a timer that is not periodic,
-    /// or the eviction of a way for an input that waits for a way.
+    /// The next input that the driver itself causes: the expiry of a timer that is not periodic, or
+    /// an eviction that frees a way for a waiting input. `None` if there is neither.
     fn choice(&mut self) -> Option<(At, InputOf<S>)> {
         for node in 0..self.ahead.timers.len() {
             let timers = &mut self.ahead.timers[node];
@@ -277,8 +287,8 @@ fn take(timers: &mut u8, of: u8) -> TimerClass {
     TimerClass::ALL[class]
 }
 
-/// Whether two inputs are messages between the same two nodes, or replies from memory to the same
-/// node.
+/// Whether two inputs must keep their order: both are messages from the same node (controller) to
+/// the same node, or both are replies from memory to the same node.
 fn is_same_channel<R, M, A>(
     (to, input): &(At, StationInput<R, M, A>),
     (other_to, other): &(At, StationInput<R, M, A>),

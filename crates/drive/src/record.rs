@@ -4,8 +4,8 @@ use crate::interpreter::Driver;
 use crate::nodes::At;
 use proto::{LineData, MemoryOp, Protocol, SetIndex, Slot, Spending, TimerClass, Uses, Way};
 
-/// A driver that records the effects of one step. It evicts no ways, so an input that needs a way
-/// stays parked.
+/// A driver that records the effects of one step. The driver evicts no line, so an input that needs
+/// a way of a full set stays parked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record<P: Protocol> {
     /// The messages that the step sent, each with the position of its receiver.
@@ -14,15 +14,15 @@ pub struct Record<P: Protocol> {
     pub memory: Vec<MemoryOp>,
     /// The classes of the timers that the step started.
     pub timers: Vec<TimerClass>,
-    /// The sets in which inputs wait for a free way.
+    /// The cache sets in which inputs wait for a free way.
     pub needs: Vec<SetIndex>,
     /// The ways that the step used, in order. Drivers need them to know how recently each way was
     /// used.
     pub touches: Vec<Way>,
     /// The answers to requests: the slot of each request, and the bytes if there are any.
     pub replies: Vec<(Slot, Option<LineData>)>,
-    /// The part (access, acquire or release) to which the time of a request is attributed from now
-    /// on, for each request that the step changes.
+    /// For each request whose time is attributed to a new part from now on: the slot of the
+    /// request, and this part (access, acquire or release).
     pub spends: Vec<(Slot, Spending)>,
     /// The counters of the step, such as accesses and hits.
     pub uses: Uses,
@@ -44,7 +44,7 @@ impl<P: Protocol> Default for Record<P> {
 }
 
 impl<P: Protocol> Record<P> {
-    /// Clears all lists, so that the next step can be recorded. The counters stay.
+    /// Clears all lists, so that the next step can be recorded. The counters keep their values.
     pub fn clear(&mut self) {
         self.sends.clear();
         self.memory.clear();
@@ -55,8 +55,9 @@ impl<P: Protocol> Record<P> {
         self.spends.clear();
     }
 
-    /// Whether the step had no effect outside its station. Counters, way uses and time attribution
-    /// do not count as effects.
+    /// Whether the step had no effect outside its station (the controller that made the step).
+    /// Three kinds of records do not count as effects: counters, used ways, and the attribution of
+    /// time.
     #[must_use]
     pub fn is_silent(&self) -> bool {
         self.sends.is_empty()

@@ -32,9 +32,9 @@ impl Message for Word {
 /// The controller of a test protocol. It reacts in a different way to each kind of operation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Port {
-    /// Whether the only set has a free way.
+    /// Whether the controller's only cache set has a free way.
     has_way: bool,
-    /// Whether evictions fail to free the way, as a seeded fault.
+    /// Whether the controller has a seeded fault: an eviction does not free the way.
     keeps_way: bool,
 }
 
@@ -165,8 +165,8 @@ fn update() -> Op {
     Op::Rmw(proto::Rmw { kind: proto::RmwKind::Add, width, uses_value: false })
 }
 
-/// A driver that records which of its methods are called. It evicts the first way if `evicts` is
-/// true.
+/// A driver that records which of its methods are called. If `evicts` is true, the driver evicts
+/// the first way when it must choose a victim. Otherwise it chooses no victim.
 #[derive(Default)]
 struct Calls {
     evicts: bool,
@@ -246,7 +246,10 @@ fn a_way_goes_to_the_input_that_waits_for_it_longest() {
 #[test]
 fn a_driver_receives_no_effects_after_a_violation() {
     let (done, calls) = tell::<Ports>(Op::Store, false);
-    assert_eq!(done, Err("Port[0]: 2 accesses, but 1 hits, misses and bypasses".to_owned()));
+    assert_eq!(
+        done,
+        Err("Port[0]: a step counts 2 accesses, but 1 hits, misses and bypasses together".to_owned())
+    );
     assert!(calls.is_empty(), "{calls:?}");
     let (done, calls) = tell::<Ports>(Op::Load, false);
     let why = done.expect_err("there are two ports");

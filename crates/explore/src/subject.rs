@@ -1,34 +1,39 @@
-//! The subject of a verification: a protocol behind function pointers. So the verification is
-//! compiled once, not once for each protocol.
+//! The subject of a verification: a protocol, represented by data and function pointers. So the
+//! code of the verification is compiled once, not once for each protocol.
 
 use proto::{ArrayUse, Homes, Info, Kind, Mutation, PlansView, Protocol, TableView, Topology};
 
 use crate::machine::stations;
 use crate::stress::stations as stressed;
 
-/// Creates the stations of a machine with these homes of lines. The last argument gives the arrays
+/// Creates the stations (controllers with their parked inputs) of a machine. The arguments are the
+/// shape of the machine, the homes of its lines, the seeded fault if there is one, and the arrays
 /// that each kernel of the program uses.
 type Make =
     fn(&Topology, Homes, Option<Mutation>, &[Vec<ArrayUse>]) -> Result<Box<dyn stations::Stations>, String>;
-/// Creates the stations of a machine for a stress test.
+/// Creates the stations (controllers with their parked inputs) of a machine for a stress test.
 type MakeStressed = fn(&Topology, Homes, Option<Mutation>) -> Result<Box<dyn stressed::Stations>, String>;
 
-/// The parts of a protocol that verification needs.
+/// The data and functions of a protocol that a verification needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
     /// The description of the protocol.
     pub info: Info,
-    /// The tables of the protocol.
+    /// The tables of the protocol, which give the reaction of each controller to each event in each
+    /// state.
     pub tables: fn() -> Vec<TableView>,
-    /// The plans of the protocol.
+    /// The plans of the protocol, which give the steps of each kind of operation.
     pub plans: fn() -> Vec<PlansView>,
     /// The kinds of controller of the protocol.
     pub(crate) kinds: &'static [Kind],
-    /// Whether the protocol reads the clock.
+    /// Whether the controllers of the protocol read the clock, so that time passes in an
+    /// exploration.
     pub(crate) is_clocked: bool,
-    /// The largest gap between the protocol's logical times; see [`Protocol::REBASED`].
+    /// The largest gap that an exploration keeps between two successive logical times of the
+    /// protocol; see [`Protocol::REBASED`].
     pub(crate) rebased: Option<u32>,
-    /// The settings that explorations change; see [`Protocol::EXPLORED`].
+    /// The settings of the protocol whose values in an exploration differ from the defaults; see
+    /// [`Protocol::EXPLORED`].
     pub(crate) settings: &'static [(&'static str, u64)],
     pub(crate) stations: Make,
     pub(crate) stressed: MakeStressed,

@@ -62,10 +62,12 @@ fn an_older_store_may_arrive_last_on_unordered_channels() {
     assert_eq!((found.violation, found.outcomes), (None, BTreeSet::from([vec![1], vec![2]])));
 }
 
-/// Tests in which a message that overtakes another one breaks some protocol.
+/// The names of tests that together refute each protocol without epochs if messages of a channel
+/// may overtake one another.
 const OVERTAKING: [&str; 3] = ["written-then-loaded", "written-then-loaded-remote", "counted-by-two"];
 
-/// The counterexamples of a protocol to these tests, with and without the order of channels.
+/// The counterexamples that a protocol has in these tests. If `overtaking` is true, messages of a
+/// channel may overtake one another.
 fn refuted(protocol: &str, tests: &[Test], overtaking: bool) -> Vec<Trace> {
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).evicting();
     let options = Options::new(vec![bounds.overtaking(overtaking)]);
@@ -104,7 +106,7 @@ fn protocols_without_epochs_need_fifo_channels_and_their_counterexamples_name_th
     }
 }
 
-/// A program in which one thread awaits what another one stores.
+/// A program in which one thread waits for a value that another thread stores.
 const AWAITED: &str = "OPENCL awaited
 { }
 

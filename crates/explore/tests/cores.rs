@@ -9,8 +9,8 @@ use proto::issue::IssueRule;
 use std::collections::BTreeSet;
 use zoo::no_l1::NoL1;
 
-/// The order and scope of every access. With these, each access is performed at memory, so only
-/// cores reorder.
+/// The order and scope of every access. With this order and scope, each access is performed at
+/// memory, so only the cores reorder accesses.
 const HOW: &str = "memory_order_relaxed, memory_scope_all_svm_devices";
 
 fn test(name: &str, threads: [&[&str]; 2]) -> Test {

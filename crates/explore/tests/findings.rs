@@ -45,8 +45,8 @@ fn is_kept(name: &str, text: &str) {
     assert_eq!(kept, text, "{}", path.display());
 }
 
-/// Checks that the published design fails as recorded, and that the repaired one passes, also with
-/// evictions at any time.
+/// Checks that the published design fails as recorded, and that the repaired design passes, also
+/// with evictions at any time.
 fn refuted_and_repaired<Published: Protocol, Repaired: Protocol>(model: &str, forbidden: &[i64]) {
     let name = Published::INFO.name;
     let test = test(name);
@@ -116,8 +116,9 @@ forall (1:r0=1)
 
 /// In `hlrc`, scopes are only hints if accesses synchronize by themselves, or if fences do so on
 /// both sides. A fence that pairs with a release access needs the scope that includes both threads.
-/// In DeNovo scopes are hints in this case too. So they are in repaired hLRC, because the relaxed
-/// load before the fence takes the registration back, and so has the word flushed.
+/// In DeNovo, scopes are only hints in this case too. The same is true of repaired hLRC: the
+/// relaxed load before the fence moves the registration of the flag, and this move makes the
+/// releasing cache flush its writes.
 #[test]
 fn scopes_are_not_hints_to_hlrc_if_a_fence_pairs_with_a_release() {
     fn stale<P: Protocol>() -> bool {

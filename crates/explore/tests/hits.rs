@@ -1,4 +1,5 @@
-//! The verifier compares the hits of a controller with its steps.
+//! The verifier compares the hits of a controller (its answers to loads without a step) with the
+//! steps of the controller.
 
 #![allow(unreachable_pub, reason = "the macro of the contract writes public items")]
 
@@ -125,9 +126,9 @@ fn a_hit_that_differs_from_its_step_is_reported() {
         let (fault, why) = violation.expect("the hits are faulty");
         assert_eq!(fault, Fault::Impossible);
         let expected = if at == 3 {
-            "the step of a load hit starts a timer"
+            "a load hit starts a timer, expected no effect except the answer"
         } else {
-            "the effects of its step differ from a hit's"
+            "its step has other effects than a hit"
         };
         assert!(why.contains(expected), "{why}");
     }

@@ -5,8 +5,9 @@ use explore::verify::Test;
 use explore::{Bounds, Exploration, Explorer, Limits, Placement, Requirements, Subject};
 use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
 
-/// A program that leaves copies of its line in all caches of the protocol. The command processor
-/// enters at the first compute unit, so the program needs two.
+/// A program that leaves copies of its line in all caches of the protocol. The requests of the
+/// command processor enter the cache of the first compute unit, so the program needs a second
+/// compute unit.
 const READ: &str = "OPENCL read
 { }
 
@@ -31,8 +32,8 @@ fn explore<P: Protocol>(mutation: Option<Mutation>) -> Exploration {
     found.expect("the machine has all that the program needs")
 }
 
-/// The plan key of the requests at a kernel's beginning or end, and the names of the steps of their
-/// plan.
+/// The plan key (operation, order, scope and hints) of the requests at a kernel's beginning or end,
+/// and the names of the steps of their plan.
 fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     let key = PlanKey::of(&boundary.request(KernelId(0), true));
     let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");

@@ -3,8 +3,8 @@
 //! them. Both engines must find the same number of states and the same end states.
 //!
 //! The checker identifies a state by a fingerprint of 64 bits. Two states with the same fingerprint
-//! would count once. This could hide a difference of one, but cannot by itself make two different
-//! counts equal.
+//! would count once. If the two engines agree, such a coincidence makes the test fail. It could
+//! hide an error only if the engines differ by exactly one state.
 
 use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
 use litmus::generate::{self, Bound, Kind};

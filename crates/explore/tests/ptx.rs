@@ -39,8 +39,8 @@ exists (1:r0=1 /\\ 1:r1=0)
 const STALE: [i64; 2] = [1, 0];
 const DEVICE: &str = "memory_scope_device";
 
-/// The data race in both programs, because P1 loads the data whether or not it has seen the flag.
-/// OpenCL promises nothing for a race; PTX forbids the old value after the flag.
+/// The accesses to the data race in both programs, because P1 loads the data whether or not it has
+/// seen the flag. OpenCL promises nothing for a race; PTX forbids the old value after the flag.
 #[test]
 fn opencl_programs_keep_their_meaning_in_ptx() {
     let opencl = Claim::of("opencl").expect("a known model");
@@ -95,8 +95,9 @@ fn vi_keeps_the_ptx_promise_for_a_race_and_fails_without_flushes() {
     }
 }
 
-/// A program in which registration does not wait for stores of data that race with it. P0 takes the
-/// registration from P1, and then reads the value from before its own store.
+/// A program that published hLRC executes wrongly, because a registration does not wait for stores
+/// of data that race with it. P0 takes the registration from P1, and its exchange then reads the
+/// value from before P0's own store.
 const RACED: &str = "OPENCL raced
 { }
 

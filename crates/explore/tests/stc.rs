@@ -1,4 +1,5 @@
-//! Spatiotemporal coherence: each repair is needed, and so is each rule against deadlocks.
+//! Spatiotemporal coherence (STC): without any one of its repairs, or of its rules against
+//! deadlocks, the protocol fails.
 
 use explore::claim::Claim;
 use explore::verify::Test;
@@ -7,9 +8,9 @@ use proto::{Protocol, WritePolicy};
 use zoo::stc::lacking::{AReturn, AnEnd, AnEpoch, Announcement};
 use zoo::stc::{StcAb, StcAbRepaired, StcEs, StcEsRepaired, StcMb, StcMbRepaired, StcNv, StcNvRepaired};
 
-/// A message: the reader may have a copy of `x` when the message in `f` arrives. The words are in
-/// successive lines, and the explored bands alternate from line to line, so their order decides
-/// whether the two words share an epoch.
+/// A program that passes a message: the reader may have a copy of `x` when it reads the flag `f`.
+/// The words are in successive lines, and successive lines are in different bands. So the order of
+/// the words decides whether `x` and `f` share an epoch.
 fn message(words: &[&str]) -> String {
     let own: Vec<String> = words.iter().map(|word| format!("global atomic_int* {word}")).collect();
     let own = own.join(", ");
@@ -33,7 +34,7 @@ forall (1:r1=0 \\/ 1:r2=1)
     )
 }
 
-/// Stores in both bands, and in the first band again.
+/// A program with stores to both bands, and then to the first band again.
 const TURNS: &str = "OPENCL turns
 { }
 
@@ -46,8 +47,9 @@ P0@wg 0, dev 0 (global atomic_int* x, global atomic_int* y) {
 forall (x=2 /\\ y=1)
 ";
 
-/// A blocked write of `b`, and a load of `d` on the same compute unit. Both words are in one band, so
-/// the start bit moves up. Then `b` is in another band.
+/// A program in which a write of `b` is blocked while a thread on the same compute unit loads `d`.
+/// Both words are in one band, so the start bit (the lowest address bit that selects the band)
+/// moves up. Then `b` is in another band.
 const CONFLICT: &str = "OPENCL conflict
 { }
 

@@ -1,4 +1,4 @@
-//! Random episodes on large machines: correct protocols pass, and faulty ones fail.
+//! Episodes (random programs) on large machines: correct protocols pass, and faulty protocols fail.
 
 use explore::Subject;
 use explore::stress::{Failure, Options, StressReport, stress};
@@ -120,7 +120,8 @@ fn a_write_lost_at_the_end_of_a_kernel_is_shown_by_one_store() {
     assert_eq!((found.count("store"), found.operations()), (1, 1), "{found}");
 }
 
-/// Counts operations of the small program by their first word.
+/// Counts the operations of the small program (the shrunk episode) whose text begins with a given
+/// word.
 trait Count {
     fn count(&self, word: &str) -> usize;
 }
@@ -158,8 +159,8 @@ fn faults_of_every_kind_are_found() {
     }
 }
 
-/// A flush of the releasing wavefront's own writes only is correct if conflicting sections
-/// synchronize directly, and wrong if they synchronize transitively.
+/// A release that flushes only the releasing wavefront's own writes is correct if conflicting
+/// sections synchronize directly. It is wrong if they synchronize through a chain of other threads.
 #[test]
 fn the_rules_of_the_model_decide_correctness() {
     let found =
@@ -168,7 +169,10 @@ fn the_rules_of_the_model_decide_correctness() {
     assert!(found.program.len() >= 3, "{found}");
     let refused = stress(&Subject::of::<Vi>(), &Options { model: Some("ptx-7.5"), ..options(None) });
     let expected = "expected one of hrf-direct, hrf-indirect, opencl, opencl-rsp, drf";
-    assert_eq!(refused, Err(format!("no episodes exist for the model `ptx-7.5`, {expected}")));
+    assert_eq!(
+        refused,
+        Err(format!("the random tester makes no programs for the model `ptx-7.5`, {expected}"))
+    );
 }
 
 #[test]

@@ -1,4 +1,5 @@
-//! The random tester finds a seeded fault of every dimension that episodes draw.
+//! The random tester finds seeded faults in every dimension of episodes (property that an episode
+//! draws, such as the widths of words).
 //!
 //! The faults are wrong controllers: caches and banks of `vi` and `rsp` that change an input or an
 //! effect of a step. A mutation of a table that no protocol has selects the fault.
@@ -16,7 +17,7 @@ use proto::{
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{L1Plans, Step};
 
-/// The table that stands for the faults below.
+/// The table whose mutations select the faults below. No protocol has this table.
 const FAULTS: TableId = TableId(100);
 
 proto::symbols! {
@@ -65,13 +66,13 @@ fn has<P: Protocol>(cx: &Cx<'_, P>, fault: Fault) -> bool {
     cx.world.mutation == Some(fault.mutation())
 }
 
-/// A cache of `vi` with a fault.
+/// A cache of `vi` into which a fault can be seeded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct L1 {
     cache: zoo::vi::L1,
     /// Whether a flush is under way.
     flushes: bool,
-    /// The number of acks that are counted already.
+    /// The number of acks that were counted before they arrived.
     counted: u32,
     /// Whether a load has waited for a free way.
     has_waited: bool,
@@ -82,7 +83,7 @@ impl L1 {
         L1 { cache: zoo::vi::L1::new(level, &()), flushes: false, counted: 0, has_waited: false }
     }
 
-    /// Answers a load with a line that has some of its bytes.
+    /// Answers a load if its line has some of the bytes that it loads, but not all of them.
     fn hits(&self, ask: RequestInput<'_>, cx: &mut Cx<'_, Faulty>) -> bool {
         if ask.req.op != Op::Load || ask.req.order != Order::Plain || cx.stage > 0 {
             return false;
@@ -111,7 +112,8 @@ impl L1 {
         self.cache.step(Input::Request(RequestInput { slot, req: &req, data }), cx)
     }
 
-    /// Counts the acks of the writes that a step has sent, from index `sent` on.
+    /// Counts the acks of the writes that a step has sent (the messages from index `sent` on),
+    /// before these acks arrive.
     fn count_early(&mut self, sent: usize, cx: &mut Cx<'_, Faulty>) {
         let parity = |(_, msg): &(NodeId, Msg)| match msg {
             Msg::Bank(ToBank::Write { parity, .. }) => Some(*parity),
@@ -126,7 +128,7 @@ impl L1 {
     }
 }
 
-/// Changes a request as the fault says.
+/// Changes a request in the way of the seeded fault.
 fn change(req: &mut Request, cx: &Cx<'_, Faulty>) {
     let relaxes = req.releases() && req.issuer.wavefront == 2 && has(cx, Fault::ThirdWavefront)
         || req.acquires() && cx.me.index == 2 && has(cx, Fault::ThirdUnit);
@@ -201,11 +203,11 @@ impl Controller<Faulty> for L1 {
     }
 }
 
-/// A bank of `vi` with a fault.
+/// A bank of `vi` into which a fault can be seeded.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bank {
     bank: zoo::vi::Bank,
-    /// The flush under way, and those that joined it.
+    /// The flush under way (`flush`), and the flushes that joined it (`joined`).
     flush: Option<(NodeId, Slot)>,
     joined: Vec<(NodeId, Slot)>,
 }
@@ -215,7 +217,7 @@ impl Bank {
         Bank { bank: zoo::vi::Bank::new(level, &()), flush: None, joined: Vec::new() }
     }
 
-    /// Answers the flushes that joined the one that a step has completed.
+    /// Answers the flushes that joined another flush, if a step has completed that other flush.
     fn answer_joined(&mut self, sent: usize, cx: &mut Cx<'_, Faulty>) {
         let Some((node, slot)) = self.flush else { return };
         let is_answer = |(to, msg): &(NodeId, Msg)| *to == node && *msg == Msg::L1(ToL1::BankDone { slot });
@@ -275,13 +277,13 @@ impl Controller<Faulty> for Bank {
     }
 }
 
-/// The protocol `vi` with faulty controllers.
+/// The protocol `vi` with controllers into which a fault can be seeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Faulty;
 
 protocol_nodes! { Faulty: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
 
-/// The description of a protocol with faults.
+/// The description of a protocol into which faults can be seeded.
 const INFO: Info = Info {
     name: "faulty",
     summary: "a protocol with faulty controllers",
@@ -316,12 +318,13 @@ impl Protocol for Faulty {
     toys::no_tables! {}
 }
 
-/// The protocol `rsp` with faulty locks.
+/// The protocol `rsp` with locks into which a fault can be seeded.
 pub mod locked {
     use super::*;
     use zoo::rsp::{RspPlans, ToL1};
 
-    /// A cache of `rsp` that tells locks apart by their slots only.
+    /// A cache of `rsp`. With the seeded fault `LocksBySlot`, it tells locks apart by their slots
+    /// only.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub struct L1(zoo::rsp::L1<RspPlans>);
 
@@ -356,7 +359,7 @@ pub mod locked {
         }
     }
 
-    /// The protocol.
+    /// The variant of `rsp` with these caches.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Locked;
 

@@ -30,7 +30,7 @@ fn is_same<P: Protocol>(trace: &Trace) -> bool {
 }
 
 /// The counterexamples of hLRC as published, in generated programs. They include exchanges of every
-/// order.
+/// memory order.
 fn of_hlrc() -> Vec<Trace> {
     let claims = [Claim::of("drf").expect("a known model")];
     let tests =
@@ -146,8 +146,8 @@ fn every_kind_of_fault_reproduces_and_is_told_apart() {
     }
 }
 
-/// A thread may read an invalid address: this is a fault if a model restricts the reads, and
-/// an unsupported program otherwise.
+/// A thread may read an invalid address. If a model restricts the reads, this is a fault. Otherwise
+/// the program counts as unsupported.
 #[test]
 fn a_read_of_an_invalid_address_is_found_and_reproduces() {
     let subject = Subject::named("vi").expect("a protocol");
@@ -179,7 +179,8 @@ fn a_read_of_an_invalid_address_is_found_and_reproduces() {
     assert!(matches!(verdict(&trace), Verdict::Gone | Verdict::Misfit));
 }
 
-/// The text of a generated test can be read: the changes fit the program.
+/// The text of a trace of a generated test reads back, because its line of changes (the
+/// transformation) fits its program.
 #[test]
 fn every_generated_test_reads_back() {
     // The claims include remote operations and fences.

@@ -73,7 +73,11 @@ fn a_parked_input_that_changes_its_controller_is_reported() {
     let found = explorer.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     let violation = found.expect("it fits").violation.expect("the second load waits for the register");
     assert_eq!(violation.fault, Fault::Impossible);
-    assert!(violation.why.contains("a parked input has changed the state"), "{}", violation.why);
+    assert!(
+        violation.why.contains("a step parks its input, but also changes the state of the controller"),
+        "{}",
+        violation.why
+    );
     let mut vi = Explorer::new(&Subject::of::<zoo::vi::Vi>(), bounds, None);
     let found = vi.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     assert_eq!(found.expect("it fits").violation, None);

@@ -1,12 +1,14 @@
-//! No thread starves while other threads take or pin what it waits for again and again: the way of
-//! an L1 of one line, the way of a bank of one line, or a dirty line in the store buffer.
+//! No thread starves, although other threads again and again use the resource for which it waits:
+//! the way of an L1 of one line, the way of a bank of one line, or a dirty line in the store
+//! buffer.
 
 use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
 use litmus::program::Program;
 use proto::{Protocol, WritePolicy};
 
-/// A program in which a store needs the way of the peer's flag. The peer makes the flag dirty at
-/// each poll, so that the flag's eviction takes time.
+/// A program in which a store needs the way that holds a flag, which a peer (a thread of the same
+/// compute unit) polls. The peer makes the flag dirty at each poll, so that the flag's eviction
+/// takes time.
 const L1: &str = "OPENCL one-way-of-an-l1
 { }
 
@@ -46,7 +48,8 @@ P2@wg 2, dev 0 (global atomic_int* f) {
 exists (1:r0=1)
 ";
 
-/// The program `BANK`, but one of the two compute units polls without a registration.
+/// The program `BANK`, but one of the two compute units polls by loads that do not register the
+/// line of the flag.
 fn looked_at_from_afar() -> String {
     let (first, second) = BANK.split_once("P2@").expect("three threads");
     let afar = second.replace(
@@ -98,7 +101,8 @@ fn in_a_bank() {
     every_thread_gets_its_way::<zoo::hlrc::HlrcRepaired>(&afar);
 }
 
-/// The release of one thread gets past the dirty line that its peer fetches at each poll.
+/// The release of one thread completes, although its peer fetches a dirty line of the store buffer
+/// at each poll.
 #[test]
 fn in_the_store_buffer() {
     let text = include_str!("../../../litmus/caches/polled-beside-written.litmus");

@@ -18,14 +18,14 @@ impl Stopwatch {
     }
 }
 
-/// The moment at which a command must stop and print its results so far. `None` means that it runs
-/// to its end.
+/// The moment at which a command must stop and print its results so far. `None` means that the
+/// command runs to its end.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Deadline(Option<Instant>);
 
 impl Deadline {
-    /// The deadline that is `time` from now. There is no deadline without a time, or if the clock
-    /// cannot represent the moment.
+    /// The deadline that is `time` from now. There is no deadline if `time` is `None`, or if the
+    /// clock cannot represent the moment.
     pub(crate) fn after(time: Option<Duration>) -> Deadline {
         Deadline(time.and_then(|time| Instant::now().checked_add(time)))
     }

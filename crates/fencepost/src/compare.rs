@@ -1,4 +1,5 @@
-//! The command `fencepost compare`.
+//! The command `fencepost compare`, which compares scenarios: their speedup, traffic and energy
+//! relative to the first one.
 
 use std::io::Write;
 use std::num::NonZeroUsize;

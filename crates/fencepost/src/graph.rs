@@ -1,4 +1,4 @@
-//! The command `fencepost graph`.
+//! The command `fencepost graph`, which prints the statistics of a graph.
 
 use std::io::Write;
 

@@ -67,8 +67,8 @@ fn values<T: Serialize>(entries: &[T]) -> Vec<Value> {
     entries.iter().map(|entry| serde_json::to_value(entry).unwrap_or(Value::Null)).collect()
 }
 
-/// The source of an item, in a few words. For an item from a user's file it is the path of the
-/// file, and for a paper the number of its claims.
+/// The source of an item, in a few words. For an item from a user's file, the source is the path of
+/// the file. For a paper, the text is the number of the paper's claims instead.
 fn origin(entry: &Value) -> String {
     if let Some(claims) = entry["claims"].as_u64() {
         let experiments = if entry["experiments"] == true { ", with experiments" } else { "" };

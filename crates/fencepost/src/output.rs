@@ -31,10 +31,11 @@ static LISTENING: AtomicBool = AtomicBool::new(false);
 /// Whether a request to stop (Ctrl-C or a signal) has arrived.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
-/// The time that a command has to stop by itself after a request to stop. Then the process ends.
+/// The time that a command has to stop by itself after a request to stop. When this time is over,
+/// the process ends.
 const GRACE: Duration = Duration::from_secs(5);
 
-/// The maximum time that the process waits at its end for a slow terminal to take the last message.
+/// The maximum time that the ending process waits for a slow terminal to accept the last message.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
 /// Installs a handler for Ctrl-C and for termination requests. Some commands stop by themselves
@@ -273,7 +274,7 @@ impl WholeFile {
     /// Fills the file with a value as indented JSON and a newline, and renames it to its destination.
     ///
     /// # Errors
-    /// As [`fill`](WholeFile::fill).
+    /// The errors of [`fill`](WholeFile::fill).
     pub(crate) fn fill_json<T: Serialize + ?Sized>(self, value: &T) -> Result<(), Failure> {
         self.fill(|file| put_json(file, value))
     }

@@ -1,4 +1,4 @@
-//! The command `fencepost race`.
+//! The command `fencepost race`, which detects races in runs of a program, and advises on scopes.
 
 use std::io::Write;
 
@@ -17,7 +17,7 @@ use crate::output::write_json;
 use crate::progress::Progress;
 use crate::table::{Side, Table, counted, grouped};
 
-/// The data that `--json` prints.
+/// The data that `fencepost race --json` prints.
 #[derive(Serialize)]
 struct Printed<'a> {
     system: &'a str,

@@ -105,7 +105,9 @@ fn moves(timed: &Timed) -> Value {
 fn timed_text(trace: &Trace, timed: &Timed, system: &str) -> String {
     let mut lines = vec![trace.title(), format!("timed, with the latencies of {system}")];
     if timed.placement != trace.placement {
-        lines.push(String::from("timed with words of four bytes; this does not change the end of the run"));
+        lines.push(String::from(
+            "the timed replay uses words of four bytes; this does not change the outcome of the run",
+        ));
     }
     lines.push(String::new());
     for (at, cycle) in timed.cycles.iter().enumerate() {

@@ -1,4 +1,5 @@
-//! The command `fencepost report`.
+//! The command `fencepost report`, which writes the HTML report of a reproduction or a sweep from
+//! its results.
 
 use std::io::Write;
 
@@ -12,8 +13,8 @@ use crate::args::ReportArguments;
 use crate::output::WholeFile;
 use crate::suite::files;
 
-/// Finds out the kind of a results file. The results of a sweep have the key `study`; those of a
-/// reproduction do not.
+/// The part of a results file that shows its kind. The results of a sweep have the key `study`, and
+/// the results of a reproduction do not have it.
 #[derive(Deserialize)]
 struct Kind {
     study: Option<serde::de::IgnoredAny>,

@@ -1,4 +1,5 @@
-//! The command `fencepost reproduce`.
+//! The command `fencepost reproduce`, which runs the experiments of a paper and compares the
+//! paper's claims with the results.
 
 use std::io::Write;
 use std::num::NonZeroUsize;
@@ -67,8 +68,8 @@ pub(crate) fn reproduce(
     }
 }
 
-/// Runs the tasks of a plan that have no stored result. If a signal ends the process, it prints how
-/// the user can continue.
+/// Runs the tasks of a plan that have no stored result. If a signal ends the process, the process
+/// prints how the user can continue.
 fn perform(
     arguments: &ReproduceArguments,
     plan: &Plan,

@@ -1,4 +1,4 @@
-//! The command `fencepost run`.
+//! The command `fencepost run`, which runs one workload on one machine under one protocol.
 
 use std::io::Write;
 use std::num::NonZeroU64;

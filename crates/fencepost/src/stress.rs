@@ -1,4 +1,4 @@
-//! The command `fencepost stress`.
+//! The command `fencepost stress`, which runs random race-free programs on a protocol.
 
 use std::io::Write;
 use std::num::NonZeroUsize;

@@ -1,4 +1,5 @@
-//! The command `fencepost sweep`.
+//! The command `fencepost sweep`, which runs a study: every combination of the values in the user's
+//! file.
 
 mod charts;
 mod cluster;
@@ -21,7 +22,8 @@ use crate::output::{AtInterrupt, WholeFile, one_a_line, remove_unfinished, write
 use crate::progress::Estimate;
 use crate::table::{Side, Table, counted, grouped};
 
-/// The time between two looks at the queue while the command waits for jobs that are about to end.
+/// The time between two looks at the cluster's queue while the command waits for jobs that are
+/// about to end.
 const PAUSE: Duration = Duration::from_millis(200);
 
 pub(crate) fn sweep(
@@ -132,8 +134,8 @@ fn list_json(study: &Study, out: &mut dyn Write) -> Result<(), Failure> {
     write_json(out, &json!({ "study": study.title, "axes": study.axes, "seeds": study.seeds, "runs": runs }))
 }
 
-/// Runs the tasks that have no stored result on this computer. If a signal ends the process, it
-/// prints how the user can continue.
+/// Runs the tasks that have no stored result on this computer. If a signal ends the process, the
+/// process prints how the user can continue.
 fn perform(
     arguments: &SweepArguments,
     study: &Study,

@@ -11,7 +11,8 @@ pub(crate) fn counted(count: usize, noun: &str) -> String {
     format!("{} {}", grouped(count as u64), plural(count as u64, noun))
 }
 
-/// The minimum width to which a column is reduced, in characters. Wider texts are then wrapped.
+/// The minimum width to which a column is reduced, in characters. Texts that are wider than the
+/// reduced column are wrapped.
 const NARROWEST: usize = 12;
 
 /// The minimum length to which a bar is shortened, in characters. A shorter bar keeps its length.

@@ -1,4 +1,4 @@
-//! The command `fencepost why`.
+//! The command `fencepost why`, which explains the difference in cycles between two scenarios.
 
 use std::io::Write;
 

@@ -1,4 +1,5 @@
-//! The command `fencepost workload`.
+//! The command `fencepost workload`, which prints those statistics of a program that are the same
+//! under every protocol.
 
 use std::io::Write;
 

@@ -1,5 +1,5 @@
-//! Growth of a benchmark beyond its limit fails with its name. Other changes are
-//! reported.
+//! A benchmark whose count grows beyond the limit fails, and the failure names the benchmark. Other
+//! changes are only reported.
 
 #[path = "../benches/speed/baseline.rs"]
 mod baseline;
@@ -17,7 +17,8 @@ fn counts(counts: &[(&str, u64)]) -> Counts {
     }
 }
 
-/// Compares two benchmarks with a baseline of a million instructions each.
+/// Compares the counts `now` with a baseline in which the benchmarks `race` and `stress` have a
+/// million instructions each.
 fn compared(now: &[(&str, u64)]) -> Comparison {
     counts(now).compare(&counts(&[("race", 1_000_000), ("stress", 1_000_000)]), |_| true)
 }

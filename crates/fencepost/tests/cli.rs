@@ -1,4 +1,4 @@
-//! The command line: every command, every mistake, every exit code.
+//! Tests of the command line: the commands, mistakes in arguments, and the exit codes.
 
 mod common;
 
@@ -473,7 +473,8 @@ fn invalid_values_are_refused_with_the_expected_ones() {
     );
 }
 
-/// A machine file of the user: a small machine with one replacement.
+/// Writes a machine file of the user: the file of a small machine, in which `to` replaces `from`.
+/// Returns the path of the file.
 fn own_system(folder: &Path, from: &str, to: &str) -> String {
     let text = include_str!("../../../systems/hlrc-8cu.toml");
     assert!(text.contains(from), "{from}");
@@ -694,8 +695,8 @@ fn the_process_hands_on_the_exit_code_and_is_quiet_in_a_pipe() {
     assert_eq!(run(&["run", "-s", "x", "-p", "vi", "-w", "vec-add"]).0, Some(2));
 }
 
-/// Words that reach deep into the argument parser, and junk. None is the name
-/// of a workload, so nothing runs.
+/// Lists of random words for a command line: words that reach deep into the argument parser, and
+/// junk. No word is the name of a workload, so no simulation runs.
 fn words() -> impl Strategy<Value = Vec<String>> {
     let known = prop::sample::select(vec![
         "run",

@@ -1,4 +1,5 @@
-//! Dependencies point down, and every crate follows the rules of the workspace.
+//! Every crate depends only on crates of lower floors (layers), and follows the rules of the
+//! workspace.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use toml::{Table, Value};
 
-/// The floor of each crate. A crate depends on lower floors only.
+/// The floor (layer) of each crate. A crate may depend only on crates of lower floors.
 const FLOORS: [(&str, u8); 12] = [
     ("proto", 0),
     ("drive", 1),
@@ -26,7 +27,7 @@ fn floor(name: &str) -> Option<u8> {
     FLOORS.iter().find(|(known, _)| *known == name).map(|(_, floor)| *floor)
 }
 
-/// Every dependency on a floor that is not lower, as a sentence.
+/// A sentence for each dependency of a crate on a crate whose floor is not lower.
 fn arrows_that_point_up(manifests: &BTreeMap<String, Table>) -> Vec<String> {
     let mut found = Vec::new();
     for (name, manifest) in manifests {
@@ -55,7 +56,7 @@ fn read(path: &Path) -> Table {
     text.parse().unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// The manifests of all crates by the name of their folder.
+/// The manifest of each crate, by the name of the crate's folder.
 fn manifests() -> BTreeMap<String, Table> {
     let folders = fs::read_dir(root().join("crates")).expect("there are crates");
     folders

@@ -1,4 +1,4 @@
-//! Graphs as input: statistics and error messages.
+//! Tests of graphs as input: statistics and error messages.
 
 mod common;
 

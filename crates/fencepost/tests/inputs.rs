@@ -1,4 +1,4 @@
-//! Files of numbers as input: results, records and error messages.
+//! Tests of files of numbers as input: results, records and error messages.
 
 mod common;
 

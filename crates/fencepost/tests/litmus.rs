@@ -1,4 +1,5 @@
-//! `fencepost litmus`: blocks, JSON, tables, limits, and unusual files.
+//! Tests of `fencepost litmus`: results in the format of herd, JSON, tables of expectations,
+//! limits, and unusual files.
 
 mod common;
 
@@ -37,7 +38,7 @@ P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
 exists (1:r0=1)
 ";
 
-/// A counting loop with more rounds than any bound.
+/// A test with a counting loop that has more rounds than any bound on the rounds of loops.
 const COUNTS: &str = "C counts
 {}
 P0(atomic_int* x) {
@@ -77,7 +78,7 @@ fn put(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// The exit code and the text of both outputs.
+/// Runs `fencepost litmus`. Returns the exit code and the texts of both outputs.
 fn litmus(args: &[&str]) -> (u8, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let all = ["fencepost", "litmus"].iter().chain(args).map(OsString::from);
@@ -97,7 +98,8 @@ fn json(args: &[&str]) -> (u8, Vec<Value>) {
     (code, value.as_array().unwrap().clone())
 }
 
-/// The message that refuses bad input. Nothing else is printed.
+/// Runs `fencepost litmus` and checks that it refuses bad input and prints nothing else. Returns
+/// the error message.
 fn refused(args: &[&str]) -> String {
     let (code, out, err) = litmus(args);
     assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");
@@ -589,7 +591,7 @@ fn a_time_limit_holds_even_if_no_path_of_the_threads_ends() {
     assert_eq!((code, &entries[0]["complete"]), (1, &Value::from(false)));
 }
 
-/// Each round takes one of two branches, and neither ends.
+/// Each round of a loop takes one of two branches, and neither branch ends the loop.
 #[test]
 fn paths_that_double_forever_are_cut() {
     let folder = scratch("litmus/doubling");

@@ -1,4 +1,4 @@
-//! Result files are complete or absent.
+//! Tests of result files: a file is either complete or absent.
 
 mod common;
 

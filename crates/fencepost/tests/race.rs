@@ -1,4 +1,4 @@
-//! `fencepost race` on the command line.
+//! Tests of the command `fencepost race`.
 
 mod common;
 

@@ -1,4 +1,4 @@
-//! `fencepost verify --charts` and `--replay` on the command line.
+//! Tests of the commands `fencepost verify --charts` and `fencepost verify --replay`.
 
 mod common;
 
@@ -10,7 +10,7 @@ fn finding(end: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/findings/hlrc").with_extension(end)
 }
 
-/// A folder for one test.
+/// Makes a folder for the files of one test. Returns the path of the folder.
 fn folder(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).expect("it can be made");
@@ -101,7 +101,7 @@ fn traces_of_verify_can_be_replayed() {
     assert!(out.contains("The counterexample no longer reproduces"), "{out}");
 }
 
-/// Replays a trace with changed text.
+/// Replays the recorded trace after `changes` to its text. Returns the exit code and both outputs.
 fn changed(name: &str, changes: &[(&str, &str)], more: &[&str]) -> (u8, String, String) {
     let good = std::fs::read_to_string(finding("trace")).expect("it is kept");
     let text = changes.iter().fold(good, |text, (from, to)| {
@@ -129,7 +129,8 @@ fn moves_that_do_not_fit_are_bad_input() {
     let (code, out, err) = changed("short", &short, &[]);
     assert_eq!((code, &*out, &*err), (2, "", "fencepost: FILE: the moves end before the program does\n"));
     let (code, out, err) = changed("short", &short, &timed);
-    let goes_on = "fencepost: FILE: it has not ended; possible now: `deliver 0 1 0`\n";
+    let goes_on =
+        "fencepost: FILE: the timed run has not ended after the last move; possible now: `deliver 0 1 0`\n";
     assert_eq!((code, &*out, &*err), (2, "", goes_on));
 }
 
@@ -167,7 +168,11 @@ fn a_file_that_is_no_trace_is_bad_input_with_its_line() {
         ),
         ("protocol hlrc", "protocol hlrx", "there is no protocol 'hlrx', did you mean 'hlrc'?"),
         ("models drf", "models drv", "there is no model `drv`"),
-        ("agents cu0", "agents cu0 cu1", "the placement is of another program"),
+        (
+            "agents cu0",
+            "agents cu0 cu1",
+            "the placement does not fit the program: it has another number of threads, locations or widths",
+        ),
         ("issue 0", "issue now", "`issue now` is no move"),
     ];
     for (from, to, what) in cases {

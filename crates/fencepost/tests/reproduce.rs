@@ -1,4 +1,5 @@
-//! `fencepost reproduce`, for readers and for scripts.
+//! Tests of the command `fencepost reproduce`: its text for readers, its JSON for scripts, and its
+//! errors.
 
 mod common;
 

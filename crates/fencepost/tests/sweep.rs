@@ -1,4 +1,5 @@
-//! `fencepost sweep`, for readers, for scripts, and when it is disturbed.
+//! Tests of the command `fencepost sweep`: its text for readers, its JSON for scripts, and sweeps
+//! that are disturbed.
 
 mod common;
 
@@ -13,7 +14,7 @@ use serde_json::Value;
 
 use common::{fencepost, refused, scratch, succeed};
 
-/// Twelve short runs.
+/// A study of twelve short runs.
 const SMALL: &str = r#"
 title = "Small"
 systems = ["hlrc-8cu"]
@@ -28,7 +29,8 @@ x = "l1.bytes"
 y = "cycles"
 "#;
 
-/// A folder with a study, and the paths of the study and of its results.
+/// Writes a study into a new folder. Returns the path of the study, and the path of the folder for
+/// its results.
 fn study(name: &str, text: &str) -> (String, PathBuf) {
     let folder = scratch(name);
     let file = folder.join("study.toml");
@@ -40,7 +42,7 @@ fn sweep(file: &str, out: &Path, more: &[&str]) -> (u8, String, String) {
     fencepost(&[&["sweep", file, "--out", out.to_str().unwrap()], more].concat())
 }
 
-/// Every file of a folder and the folders in it, with its bytes.
+/// Every file of a folder and of the folders in it, with the bytes of the file.
 fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {
@@ -144,7 +146,7 @@ fn start(file: &str, out: &Path) -> std::process::Child {
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap()
 }
 
-/// Waits until the folder has this many results, or the process has ended.
+/// Waits until the folder `out` has `count` results, or the process `child` has ended.
 fn wait_for_results(out: &Path, count: usize, child: &mut std::process::Child) {
     let stored = || fs::read_dir(out.join("runs")).map_or(0, |entries| entries.count().saturating_sub(1));
     while stored() < count && child.try_wait().unwrap().is_none() {
@@ -183,7 +185,8 @@ fn a_sweep_that_was_killed_at_any_moment_finishes_with_the_same_files() {
     }
 }
 
-/// Two factors of a matrix product, and places, in the folder `data` beside the study.
+/// A study whose workloads read numbers from files: two factors of a matrix product, and places.
+/// The files are in the folder `data` beside the study.
 const ON_NUMBERS: &str = r#"
 systems = ["hlrc-8cu"]
 scenarios = ["vi", "no-l1"]
@@ -288,7 +291,8 @@ fn what_a_killed_sweep_left_half_written_is_removed() {
     assert!(files(&out) == whole);
 }
 
-/// The folder is longer than a short message, and the message still has the whole path.
+/// The path of the folder is longer than a short message, and the message still contains the whole
+/// path.
 #[test]
 fn a_result_that_cannot_be_read_or_replaced_is_named_with_its_whole_path() {
     let (file, out) = study(&format!("sweep-unreadable-{}", "long-".repeat(20)), SMALL);
@@ -437,7 +441,8 @@ fn a_value_that_no_division_gives_is_missing_with_its_reason() {
     assert_eq!(text.matches("no value for 6 points: a division by zero\n").count(), 2, "{text}");
 }
 
-/// A process that may write only short files, as on a full disk. The shell counts blocks of 512 bytes.
+/// Runs a process that may write only short files, as on a full disk: a file may have at most
+/// `blocks` blocks of 512 bytes. Returns the exit code and the text of standard error.
 fn with_short_files(blocks: u32, args: &[&str]) -> (Option<i32>, String) {
     let limit = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
     let mut command = Command::new("sh");

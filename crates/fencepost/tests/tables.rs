@@ -1,5 +1,4 @@
-//! Numbers in the output: comparisons over machines and seeds, tables and time
-//! series.
+//! Tests of numbers in the output: comparisons over machines and seeds, tables and time series.
 
 mod common;
 

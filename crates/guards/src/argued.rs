@@ -1,5 +1,5 @@
-//! Arguments that a mutant is equivalent: no program can detect its fault. Files beside the code
-//! contain the arguments.
+//! Reads arguments that a mutant (a protocol with one seeded fault) is equivalent to the protocol:
+//! no program can detect its fault. Files beside the code contain the arguments.
 //!
 //! A file `equivalent-guards.txt` has one line for each argument: the name of the mutant, in which
 //! `*` stands for any text, then ` # `, and the reason. A name has no line number, so it survives
@@ -9,22 +9,24 @@ use std::path::Path;
 
 use crate::schema::{files, read};
 
-/// The name of the files that contain arguments. They lie in the source folders of `proto` and
-/// `zoo`.
+/// The name of the files with the arguments that certain mutants are equivalent to the protocol.
+/// The files lie in the source folders of `proto` and `zoo`.
 pub const FILE: &str = "equivalent-guards.txt";
 
-/// An argument that certain mutants are equivalent: no program can detect their faults.
+/// An argument that certain mutants are equivalent to the protocol: no program can detect their
+/// faults.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Argument {
     name: String,
-    /// The reason why no program can detect the faults.
+    /// The reason why no program can detect the faults of the mutants.
     pub reason: String,
 }
 
-/// The arguments in the crates of the workspace at `root`.
+/// All arguments that certain mutants are equivalent to the protocol, from the files
+/// `equivalent-guards.txt` of the workspace at `root`.
 ///
 /// # Errors
-/// If a file cannot be read, or a line has no reason.
+/// If a file cannot be read, or a line of it names mutants but no reason.
 pub fn all(root: &Path) -> Result<Vec<Argument>, String> {
     let mut all = Vec::new();
     for folder in ["crates/proto/src", "crates/zoo/src"] {
@@ -48,13 +50,15 @@ fn parse(text: &str) -> Result<Vec<Argument>, String> {
 }
 
 impl Argument {
-    /// Whether the argument is about the mutant with this name.
+    /// Whether this argument says that the mutant with the name `mutant` is equivalent to the
+    /// protocol.
     #[must_use]
     pub fn is_about(&self, mutant: &str) -> bool {
         is_named(&self.name, mutant)
     }
 
-    /// The name of the mutants that the argument is about. `*` stands for any text.
+    /// The pattern of the names of the mutants that this argument calls equivalent to the protocol.
+    /// In the pattern, `*` stands for any text.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name

@@ -1,9 +1,9 @@
-//! Edits of a text at given positions. The edits keep the number of lines of the text.
+//! Edits a source text at given positions. The edits keep the number of lines of the text.
 
 use core::ops::Range;
 
 /// The kind of an edit. `Close` puts text after a part of the source, `Open` puts text before a
-/// part, and `Replace` replaces a part. The number is the end of the replaced part.
+/// part, and `Replace` replaces a part. The number in `Replace` is the end of the replaced part.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Close,
@@ -21,8 +21,8 @@ struct Edit {
     site: usize,
 }
 
-/// The edits of one text. The edits of an outer part are added before the edits of the parts inside
-/// it.
+/// The edits of one source text. If a part of the source contains other parts, the edits of the
+/// outer part are added first.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Edits(Vec<Edit>);
 
@@ -30,29 +30,32 @@ pub(crate) struct Edits(Vec<Edit>);
 #[derive(Debug)]
 pub(crate) struct Edited {
     pub(crate) text: String,
-    /// The sites with their ranges in the edited text.
+    /// The number of each site (an expression that has mutations), with its range in the edited
+    /// text.
     pub(crate) ranges: Vec<(usize, Range<usize>)>,
 }
 
 impl Edits {
-    /// Puts `open` before a range of the source, and `close` after this range.
+    /// Adds an edit that puts `open` before a range of the source and `close` after this range.
     pub(crate) fn wrap(&mut self, site: usize, range: &Range<usize>, open: String, close: String) {
         self.0.push(Edit { at: range.start, kind: Kind::Open, text: open, site });
         self.0.push(Edit { at: range.end, kind: Kind::Close, text: close, site });
     }
 
-    /// Replaces a range of the source by `text`, which must have no line break.
+    /// Adds an edit that replaces a range of the source by `text`. The text must have no line
+    /// break.
     pub(crate) fn replace(&mut self, site: usize, range: &Range<usize>, text: &str) {
         self.0.push(Edit { at: range.start, kind: Kind::Replace(range.end), text: text.to_owned(), site });
     }
 
-    /// Inserts text that belongs to no site.
+    /// Adds an edit that inserts a text. The edit belongs to no site (an expression that has
+    /// mutations).
     pub(crate) fn insert(&mut self, at: usize, text: &str) {
         self.0.push(Edit { at, kind: Kind::Close, text: text.to_owned(), site: usize::MAX });
     }
 
-    /// Makes the edits in `source`, except those of the sites for which `is_left_out` is true. A
-    /// replaced range keeps its number of line breaks.
+    /// Applies the edits to `source`. The edits of the sites (expressions) for which `is_left_out`
+    /// is true are left out. A replaced range keeps its number of line breaks.
     pub(crate) fn apply(&self, source: &str, is_left_out: impl Fn(usize) -> bool) -> Edited {
         let edits = self.0.iter().enumerate().filter(|(_, edit)| !is_left_out(edit.site));
         let mut edits: Vec<(usize, &Edit)> = edits.collect();

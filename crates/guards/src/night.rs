@@ -1,5 +1,6 @@
-//! A whole run: it numbers the mutants, writes the tree, records the cases, tries each mutant, and
-//! makes the report. A run can be ended at any time; the next run of the same sources continues it.
+//! Carries out a whole run: numbers the mutants, writes a copy of the crates that contains all
+//! mutants (the tree), records the cases (programs to try), tries each mutant on them, and makes
+//! the report. A run can be interrupted at any time. The next run of the same sources continues it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -19,9 +20,9 @@ use crate::tree::Tree;
 use crate::trials::{self, Budget, Fate, Kills, Subject, Trial};
 use crate::worker::Worker;
 
-/// The protocols of a run, in the order in which they are tried: the cheapest come first. Some of
-/// them have claims that do not hold. A program that refutes a claim on the protocol itself is not
-/// used to test mutants.
+/// The protocols of a run, in the order in which they are used. The protocols that cost the least
+/// time come first. Some protocols have claims that do not hold. If a program refutes a claim of
+/// the protocol without a seeded fault, the program is not used to test mutants.
 pub const PROTOCOLS: [&str; 10] = [
     "vi",
     "no-l1",
@@ -35,23 +36,24 @@ pub const PROTOCOLS: [&str; 10] = [
     "denovo-rprio",
 ];
 
-/// The mutants that every verification must detect. Each has its name and, in words, the class of
-/// faults for which it stands.
+/// The mutants that every verification must detect. Each entry has the name of the mutant and a
+/// description of the class of faults that it represents.
 pub fn classes() -> impl Iterator<Item = (&'static str, &'static str)> {
     include_str!("../classes.txt").lines().filter_map(|line| line.split_once(" # "))
 }
 
-/// The number of mutants that are tried before the order of the cases is computed again.
+/// After this number of mutants has been tried, the order of the cases (programs to try) is
+/// computed again.
 const ROUND: usize = 64;
 
-/// The options of a run.
+/// The options of a run, which tries mutants on programs.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// The folder of the workspace.
     pub root: PathBuf,
-    /// The folder of the rewritten tree and of all results.
+    /// The folder for the rewritten copy of the crates and for all results.
     pub folder: PathBuf,
-    /// The names of the protocols whose cases are run.
+    /// The names of the protocols whose cases (programs on a machine) are run.
     pub protocols: Vec<String>,
     /// The number of mutants in a sample, and its seed. `None` stands for all mutants.
     pub sample: Option<(usize, u64)>,
@@ -60,16 +62,16 @@ pub struct Options {
     pub only: Vec<(String, Option<usize>)>,
     /// Restricts the choice to mutants with these names. An empty list allows all names.
     pub names: Vec<String>,
-    /// The number of trials that run at the same time.
+    /// The number of trials (runs of a mutant on a case) that run at the same time.
     pub jobs: usize,
     /// Whether all mutants that earlier runs did not kill are tried again.
     pub is_again: bool,
-    /// The bounds of the trials of one mutant with one protocol.
+    /// The limits for all trials of one mutant with one protocol.
     pub budget: Budget,
 }
 
 impl Options {
-    /// The mutants that are chosen, in the order of their numbers.
+    /// The mutants of `schema` that these options choose, in the order of their numbers.
     #[must_use]
     pub fn choose<'a>(&self, schema: &'a Schema) -> Vec<&'a Mutant> {
         let is_chosen = |mutant: &&Mutant| {
@@ -98,8 +100,8 @@ struct Results {
 }
 
 impl Results {
-    /// Opens the file of results. Returns it with the results of earlier runs for which `is_kept`
-    /// is true; all other results are removed from the file.
+    /// Opens the file of results. Also returns the results of earlier runs for which `is_kept` is
+    /// true, by the name of the mutant. All other results are removed from the file.
     fn open(
         path: &Path,
         is_kept: impl Fn(&Trial) -> bool,
@@ -134,8 +136,8 @@ impl Results {
     }
 }
 
-/// The date and the commit of the last change of the sources. The text is empty if `root` is not in
-/// a git repository.
+/// The date and the commit of the last change of the sources that are mutated. The text also says
+/// if there are changes without a commit. Empty if `root` is not in a git repository.
 fn version(root: &Path) -> String {
     let git = |arguments: &[&str]| {
         let output = Command::new("git").args(arguments).current_dir(root).output().ok()?;
@@ -149,10 +151,11 @@ fn version(root: &Path) -> String {
     }
 }
 
-/// Carries out a whole run. `say` gets messages about its progress.
+/// Carries out a whole run. The function `say` receives messages about the progress.
 ///
 /// # Errors
-/// If the tree cannot be built, a child process fails, or a file cannot be read or written.
+/// If the rewritten copy of the crates cannot be built, if a child process fails, or if a file
+/// cannot be read or written.
 pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, String> {
     let folder = &options.folder;
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
@@ -211,12 +214,12 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
 #[derive(Clone, Copy)]
 struct Chosen<'a> {
     mutant: &'a Mutant,
-    /// Whether a kill is unlikely: the mutant is argued to be equivalent, or no case of an earlier
-    /// protocol has killed it.
+    /// Whether a kill is unlikely: the mutant is argued to be equivalent to the protocol, or no
+    /// case of an earlier protocol has killed it.
     is_unlikely: bool,
 }
 
-/// The inputs of a run that the trials of all its protocols share.
+/// The inputs of a run that are the same for all its protocols.
 struct Night<'a> {
     options: &'a Options,
     tree: &'a Tree,
@@ -229,8 +232,8 @@ impl Night<'_> {
         self.options.folder.join(format!("results-{}-{protocol}.jsonl", self.digest))
     }
 
-    /// Returns the results of these mutants on the cases of one protocol, in the order of
-    /// `mutants`. Trials of earlier runs are not repeated.
+    /// Tries these mutants on the cases (programs on a machine) of one protocol. Returns the
+    /// results in the order of `mutants`. Trials of earlier runs are not repeated.
     fn of(&self, protocol: &str, mutants: &[Chosen<'_>]) -> Result<Vec<Trial>, String> {
         let Night { options, tree, digest, say } = *self;
         say(&format!("{protocol}: recording which cases reach which mutants"));

@@ -8,25 +8,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::switch::NUMBER_MAX;
 use crate::tree::Tree;
 
-/// The number of shares into which the cases of a recording run are divided. A later run does not
-/// repeat a complete share.
+/// The number of parts into which the cases of a recording run are divided. A later run does not
+/// repeat a part that is complete.
 const PARTS: usize = 32;
 
-/// The number of cases in a batch of message programs (letter `m`) or enumerated programs (letter
-/// `g`) on one machine. The next batch comes after a batch of every other group.
+/// Cases of different groups of programs are tried in batches, one batch of each group in turn.
+/// This is the number of cases in a batch of message programs (letter `m`: one thread releases,
+/// another acquires) or of enumerated programs (letter `g`) on one machine.
 const GENERATED: usize = 16;
 
 /// The record of one case of a protocol. A case is a program in one placement on one machine, or a
-/// few episodes of the random tester.
+/// few episodes (random programs).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CaseRecord {
     /// The name of the case, for example `s17.2.0`.
     pub name: String,
     /// The number of states that the explorer visits in the case, without a mutant.
     pub states: u64,
-    /// The fuel that the case burns without a mutant: its number of calls of the switch.
+    /// The fuel that the case uses without a mutant: the number of calls of the switch, which is
+    /// the code that selects a mutant.
     pub fuel: u64,
-    /// One bit for each mutant that the case may kill.
+    /// One bit for each mutant, by number: whether the case may kill the mutant.
     seen: Vec<u64>,
 }
 
@@ -46,8 +48,8 @@ impl CaseRecord {
         })
     }
 
-    /// Whether the case may kill the mutant: in the recording run of the case, the value of an
-    /// expression differs with this mutant.
+    /// Whether the case may kill the mutant with this number: in the recording run of the case, the
+    /// mutant would have changed the value of an expression.
     #[must_use]
     pub fn sees(&self, number: u32) -> bool {
         self.seen.get(number as usize / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
@@ -68,9 +70,9 @@ impl CaseRecord {
 
     /// The key of the case's group, and the number of cases in a batch of the group. One batch of
     /// every group is tried, then the next batch of every group, and so on. The key of a message
-    /// program or an enumerated program consists of the letter of the program and the number of
-    /// the machine. Every other program forms a group of its own: its key is the program and an
-    /// empty text.
+    /// program (letter `m`) or an enumerated program (letter `g`) consists of the letter of the
+    /// program and the number of the machine. Every other program forms a group of its own: its key
+    /// is the program and an empty text.
     pub(crate) fn group(&self) -> (&str, &str, usize) {
         let program = self.program();
         match program.chars().next() {
@@ -80,9 +82,9 @@ impl CaseRecord {
     }
 }
 
-/// Returns the records of a protocol. They come from the files of earlier runs, or from a run of
-/// every case. `jobs` processes run at the same time, and one case in `share_of` is used. If
-/// `is_again` is true, all cases run again.
+/// Returns the records of a protocol's cases. They come from the files of earlier runs, or from a
+/// new run of the cases. `jobs` processes run at the same time, and one case in `share_of` is used.
+/// If `is_again` is true, all cases run again.
 ///
 /// # Errors
 /// If a child process cannot be started or fails, or a file cannot be written.

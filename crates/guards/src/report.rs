@@ -10,69 +10,78 @@ use crate::argued::Argument;
 use crate::schema::Mutant;
 use crate::trials::{Fate, Trial};
 
-/// The number of mutants with each fate, such as killed or survived.
+/// The number of mutants with each fate (the result of all trials), such as killed or survived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// The sum of `killed` and `survivors`.
     pub total: usize,
-    /// The mutants that a case kills.
+    /// The number of mutants that some case (a program on a machine) kills: the case shows a fault.
     pub killed: usize,
-    /// The mutants that no case kills and that nobody has argued to be equivalent.
+    /// The number of mutants that no case (a program on a machine) kills and that are not argued to
+    /// be equivalent to the protocol.
     pub survivors: usize,
-    /// The mutants for which no case shows a fault, but a case ends in a panic or a signal.
+    /// The number of mutants for which no case shows a fault, but some case ends in a panic or a
+    /// signal.
     pub crashed: usize,
-    /// The mutants for which no case shows a fault, but in some case a step of a controller never
-    /// ends.
+    /// The number of mutants for which no case shows a fault, but in some case a step of a
+    /// controller never ends.
     pub endless: usize,
-    /// The mutants that no case kills and that are argued to be equivalent.
+    /// The number of mutants that no case (a program on a machine) kills and that are argued to be
+    /// equivalent to the protocol.
     pub equivalent: usize,
-    /// The mutants that change no value in any case, so that no case can kill them.
+    /// The number of unreached mutants: there is no case (a program on a machine) in which the
+    /// mutant changes the value of an expression, so no case can kill the mutant.
     pub unreached: usize,
 }
 
-/// The report of a run.
+/// The report of a run, which tries mutants on programs.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {
     /// A digest of the sources and of the rules that make mutants from them.
     pub digest: String,
     /// The version of the sources: the date and the commit of their last change.
     pub tree: String,
-    /// The names of the protocols whose cases were run.
+    /// The names of the protocols whose cases (programs on a machine) were run.
     pub protocols: Vec<String>,
-    /// The number of mutants that were chosen.
+    /// The number of mutants that the options of the run choose.
     pub chosen: usize,
-    /// The maximum number of states for one mutant with one protocol.
+    /// The maximum number of explored states for each pair of a mutant and a protocol.
     pub states_max: u64,
-    /// The maximum number of cases for one mutant with one protocol.
+    /// The maximum number of cases (programs on a machine) for each pair of a mutant and a
+    /// protocol.
     pub cases_max: usize,
     /// The number of chosen mutants whose trials are complete.
     pub finished: usize,
-    /// The number of mutants with each fate, over all files.
+    /// The number of mutants with each fate (such as killed or survived), over all files.
     #[serde(flatten)]
     pub counts: Counts,
-    /// The names of the mutants that no case kills and that nobody has argued to be equivalent.
+    /// The names of the mutants that no case (a program on a machine) kills and that are not argued
+    /// to be equivalent to the protocol.
     pub surviving: Vec<String>,
     /// The mutants that crash or never end, each with the reason.
     pub crashing: Vec<String>,
-    /// The mutants that are argued to be equivalent, but were killed.
+    /// The names of the mutants that are argued to be equivalent to the protocol, but were killed.
+    /// Each has the fault that a case showed.
     pub misargued: Vec<String>,
-    /// The names of the mutants that change no value in any case.
+    /// The names of the mutants that change no value of an expression in any of the cases (programs
+    /// on a machine), and that are not argued to be equivalent to the protocol.
     pub idle: Vec<String>,
-    /// The expressions that get no mutants: the number of them for each reason.
+    /// For each reason why an expression gets no mutants, the number of such expressions.
     pub unseeded: BTreeMap<String, usize>,
-    /// The number of killed mutants for each group of cases.
+    /// The number of mutants killed by each group of cases, such as the random tester.
     pub killers: BTreeMap<String, usize>,
-    /// The number of killed mutants for each protocol.
+    /// The number of mutants killed in the trials with each protocol.
     pub killed_with: BTreeMap<String, usize>,
-    /// The number of mutants with each fate, for each source file.
+    /// The number of mutants with each fate (such as killed or survived), for each source file.
     pub files: BTreeMap<String, Counts>,
     /// The file and the line of each mutant that [`Report::text`] names. A recorded report leaves
-    /// them out, so that a change of comments does not change it.
+    /// the places out, so that a change of comments in the sources does not change the report.
     #[serde(skip)]
     pub places: BTreeMap<String, String>,
 }
 
-/// The group of a case, from the first letter of its name.
+/// The name of the group that a case belongs to. The first letter of the case's name determines the
+/// group.
 fn group(case: &str) -> &'static str {
     match case.chars().next() {
         Some('r') => "the random tester",
@@ -84,8 +93,8 @@ fn group(case: &str) -> &'static str {
 }
 
 impl Report {
-    /// Adds the results of trials to the report. `mutants` are the mutants that the run chose, and
-    /// `trials` has their results by name.
+    /// Adds the results of trials to the report. `mutants` are the mutants that the run chose.
+    /// `trials` has the results by the name of the mutant.
     pub(crate) fn add(
         &mut self,
         mutants: &[&Mutant],
@@ -127,7 +136,8 @@ impl Report {
         }
     }
 
-    /// Whether no mutant survives, no argument is refuted, and all chosen mutants are finished.
+    /// Whether no mutant survives, no argument of equivalence is refuted, and the trials of all
+    /// chosen mutants are complete.
     #[must_use]
     pub fn is_good(&self) -> bool {
         self.counts.survivors == 0 && self.misargued.is_empty() && self.finished == self.chosen

@@ -1,5 +1,5 @@
-//! The schema: the mutants of all sources, with their numbers, and the rewritten sources that
-//! contain them.
+//! The schema: the list of the mutants of all source files, with their numbers, and the rewritten
+//! source files that contain all mutants.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -10,10 +10,11 @@ use sha2::{Digest, Sha256};
 use crate::sites::{self, Found};
 use crate::switch;
 
-/// The crates that get mutants. Each has the Rust path by which its code names the switch.
+/// The crates that get mutants. Each entry has the Rust path by which the code of the crate refers
+/// to the switch, which selects a mutant at run time.
 const CRATES: [(&str, &str); 2] = [("proto", "crate::guard"), ("zoo", "proto::guard")];
-/// Files of `proto` whose code no controller executes, such as those about names, pages, machine
-/// files, and faults of rows.
+/// The files of `proto` whose code no controller executes, such as the code for names, generated
+/// pages, machine files, and faults of table rows. They get no mutants.
 const NOT_EXECUTED: [&str; 9] = [
     "guard.rs",
     "mutation.rs",
@@ -25,40 +26,43 @@ const NOT_EXECUTED: [&str; 9] = [
     "uses.rs",
     "words.rs",
 ];
-/// The reason for a mutation that is left out because the rewritten tree does not compile with it.
+/// The reason that reports give for a mutation that is left out because the rewritten crates do not
+/// compile with it.
 pub(crate) const NO_TYPE: &str = "the mutation does not type-check";
 
 /// One mutant: a place in the code with one seeded fault.
 #[derive(Clone, Debug)]
 pub struct Mutant {
-    /// The number by which the switch selects the mutant.
+    /// The number by which the switch (functions that the rewritten code calls) selects the mutant
+    /// at run time.
     pub number: u32,
-    /// The path of the file below `crates/`, with `/` between folders.
+    /// The path of the source file relative to `crates/`, with `/` between folders.
     pub file: String,
-    /// The line in the file, from 1.
+    /// The number of the line in the source file, counted from 1.
     pub line: usize,
-    /// The name: the file without `src`, the function and the mutation. It contains no line number,
-    /// so it survives edits of other lines.
+    /// The name of the mutant: the file without `src`, the function and the mutation. The name
+    /// contains no line number, so edits of other lines do not change it.
     pub name: String,
 }
 
 /// One source file, with its sites (the expressions that have mutations).
 #[derive(Debug)]
 pub(crate) struct Source {
-    /// The path of the file below `crates/`.
+    /// The path of the file relative to `crates/`.
     pub(crate) file: String,
     text: String,
     found: Found,
 }
 
-/// The mutants of all sources, with their numbers.
+/// The mutants of all source files, with their numbers.
 #[derive(Debug)]
 pub struct Schema {
     pub(crate) sources: Vec<Source>,
     /// The mutants in the order of their numbers.
     pub mutants: Vec<Mutant>,
-    /// A digest of the code of all sources, without comments, and of the rules that make mutants
-    /// from it. If the digest changes, results of earlier runs no longer hold.
+    /// A digest of the code of all source files, without comments, and of the rules that make
+    /// mutants from the code. If the digest changes, the results of earlier runs are no longer
+    /// valid.
     pub digest: String,
 }
 
@@ -82,7 +86,7 @@ pub(crate) fn read(path: &Path) -> Result<String, String> {
     std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// The tokens of a source, without its comments.
+/// The tokens of a source text, without comments.
 fn code(text: &str) -> Result<String, String> {
     let stream: TokenStream = text.parse().map_err(|error: proc_macro2::LexError| error.to_string())?;
     let mut code = String::new();
@@ -187,7 +191,7 @@ impl Schema {
     }
 
     /// The number of expressions without mutations, for each reason. `dropped` has the numbers of
-    /// the mutants that do not type-check; they count as one of the reasons.
+    /// the mutants that do not type-check. This is one of the reasons.
     #[must_use]
     pub fn unseeded(&self, dropped: &BTreeSet<u32>) -> BTreeMap<&'static str, usize> {
         let mut all: BTreeMap<&'static str, usize> = BTreeMap::new();
@@ -201,8 +205,9 @@ impl Schema {
     }
 
     /// The numbers of the mutants whose code contains `place`, a line and column of the rewritten
-    /// source `file`. They belong to the innermost site at this place or, if no site contains it,
-    /// to all sites on its line. A site is an expression that has mutations.
+    /// source `file`. If a site contains the place, they are the mutants of the innermost such
+    /// site. Otherwise, they are the mutants of all sites on the line of the place. A site is an
+    /// expression that has mutations.
     pub(crate) fn at(&self, file: &str, place: (usize, usize), dropped: &BTreeSet<u32>) -> Vec<u32> {
         let Some(source) = self.sources.iter().find(|source| source.file == file) else { return Vec::new() };
         let edited = source.edited(dropped);
@@ -222,8 +227,8 @@ impl Schema {
         sites.into_iter().flat_map(numbers).filter(|number| !dropped.contains(number)).collect()
     }
 
-    /// The text of each rewritten source, with its path below `crates/`. The mutants in `dropped`
-    /// are left out.
+    /// The text of each rewritten source file, with its path relative to `crates/`. The mutants in
+    /// `dropped` are left out.
     pub(crate) fn rewritten(&self, dropped: &BTreeSet<u32>) -> Vec<(&str, String)> {
         self.sources.iter().map(|source| (source.file.as_str(), source.edited(dropped).text)).collect()
     }

@@ -1,4 +1,5 @@
-//! The sites of a source: the expressions that make decisions, each with its mutations.
+//! Finds the sites of a source text: the expressions that make decisions, each with its mutations
+//! (seeded faults).
 
 use core::ops::Range;
 
@@ -12,15 +13,15 @@ use syn::{
 
 use crate::edit::{Edits, on_one_line};
 
-/// An expression with one or more mutations.
+/// A site: an expression of a source text with one or more mutations (seeded faults).
 #[derive(Clone, Debug)]
 pub(crate) struct Site {
-    /// The line of the expression, from 1.
+    /// The number of the line where the expression begins, counted from 1.
     pub(crate) line: usize,
     /// The function that contains the expression.
     pub(crate) function: String,
-    /// The number of the first mutation. The other mutations of the expression have the next
-    /// numbers.
+    /// The number of the first mutation of the expression. Its other mutations have the numbers
+    /// that follow.
     pub(crate) first: u32,
     /// A description of each mutation in words, which becomes a part of the mutant's name.
     pub(crate) mutations: Vec<String>,
@@ -33,7 +34,8 @@ pub(crate) struct Unseeded {
     pub(crate) reason: &'static str,
 }
 
-/// The sites of a source with the edits that rewrite them.
+/// The sites (expressions with mutations) of a source text, with the edits that rewrite these
+/// expressions.
 #[derive(Debug)]
 pub(crate) struct Found {
     pub(crate) sites: Vec<Site>,
@@ -41,21 +43,21 @@ pub(crate) struct Found {
     pub(crate) unseeded: Vec<Unseeded>,
 }
 
-/// The reason for expressions in a constant function: the compiler evaluates them, so no switch can
-/// change them at run time.
+/// The reason why an expression in a constant function gets no mutation: the compiler may evaluate
+/// it, so it cannot be changed at run time.
 pub(crate) const IN_CONST: &str = "evaluated at compile time";
-/// The reason for expressions that only change counters of the statistics.
+/// The reason why an expression gets no mutation if it only changes counters of the statistics.
 pub(crate) const STATISTICS: &str = "statistics, which no protocol reads";
 /// Texts that mark a statement as one that only counts events, or that attributes time to a cause.
 /// Such a statement gets no mutation.
 const COUNTS: [&str; 4] = ["uses.", "stats", "coverage", "spend"];
-/// The reason for expressions in the body of a macro.
+/// The reason why an expression in the body of a macro gets no mutation.
 pub(crate) const IN_MACRO: &str = "in a macro";
-/// The reason for functions that only produce text for reports.
+/// The reason why a function gets no mutation if it only produces text for reports.
 pub(crate) const TEXT: &str = "text for reports";
 
-/// Finds the sites of a source. `switch` is the Rust path of the switch, which selects a mutant at
-/// run time. `first` is the number of the first mutation.
+/// Finds the sites (expressions with mutations) of a source text. `switch` is the Rust path of the
+/// switch, which selects a mutant at run time. `first` is the number to give to the first mutation.
 pub(crate) fn find(source: &str, switch: &str, first: u32) -> Result<Found, syn::Error> {
     let file = syn::parse_file(source)?;
     let found = Found { sites: Vec::new(), edits: Edits::default(), unseeded: Vec::new() };
@@ -68,7 +70,7 @@ struct Finder<'a> {
     source: &'a str,
     switch: &'a str,
     next: u32,
-    /// The name of the function that is visited, or the empty text outside functions.
+    /// The name of the function whose code is being visited. Empty outside functions.
     function: String,
     found: Found,
 }
@@ -88,7 +90,8 @@ const WITH_PREDICATE: [&str; 12] = [
     "take_while",
     "partition",
 ];
-/// Methods of masks and numbers. Each mutation replaces one of them by a method in its list.
+/// Methods of masks and numbers, each with a list of other methods. Each mutation replaces a call
+/// of the method by a call of one method in its list.
 const OF_VALUES: [(&str, &[&str]); 7] = [
     ("contains", &["overlaps"]),
     ("overlaps", &["contains"]),
@@ -98,7 +101,8 @@ const OF_VALUES: [(&str, &[&str]); 7] = [
     ("min", &["max"]),
     ("max", &["min"]),
 ];
-/// Methods of other types. A mutation replaces the first method of a pair by the second.
+/// Pairs of methods of other types. A mutation replaces a call of the first method of a pair by a
+/// call of the second method.
 const OTHER: [(&str, &str); 18] = [
     ("any", "all"),
     ("all", "any"),
@@ -120,7 +124,8 @@ const OTHER: [(&str, &str); 18] = [
     ("take_while", "skip_while"),
 ];
 
-/// The operators by which mutations replace `op`. `None` stands for the left operand alone.
+/// The operators by which mutations replace the operator `op`. `None` means a mutation that
+/// replaces the whole expression by its left operand.
 fn others(op: &BinOp) -> &'static [Option<&'static str>] {
     match op {
         BinOp::Eq(_) => &[Some("!=")],
@@ -191,15 +196,17 @@ impl Finder<'_> {
         self.found.edits.wrap(site, &at.byte_range(), open, close);
     }
 
-    /// Wraps an expression into a call of `function`, a function of the switch. The call also gets
-    /// the number of the first of `mutations`.
+    /// Rewrites an expression as an argument of a call of `function`, a function of the switch,
+    /// which selects a mutant at run time. The call's other argument is the number of the first
+    /// mutation in `mutations`.
     fn call(&mut self, at: Span, function: &str, mutations: Vec<String>) {
         self.wrap(at, mutations, |first, switch| {
             (format!("{switch}::{function}({first}, "), String::from(")"))
         });
     }
 
-    /// Adds a mutation that evaluates the code `other` instead of an expression.
+    /// Adds a mutation of the expression at `at`: it evaluates the code `other` instead of the
+    /// expression.
     fn instead(&mut self, at: Span, other: &str, mutation: String) {
         self.wrap(at, vec![mutation], |first, switch| {
             (format!("(if {switch}::is({first}) {{ {other} }} else {{ "), String::from(" })"))
@@ -357,7 +364,7 @@ impl Finder<'_> {
     }
 
     /// Adds a mutation that leaves out a statement. Returns false if the statement only counts
-    /// events: it gets no mutation then, and neither do the expressions inside it.
+    /// events. Then neither the statement nor an expression inside it gets a mutation.
     fn statement(&mut self, expr: &Expr) -> bool {
         let text = self.of(expr);
         let is_call = matches!(expr, Expr::Call(_) | Expr::MethodCall(_));
@@ -502,8 +509,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         }
     }
 
-    // These items get no mutations. The compiler evaluates constants, statics and types, and a
-    // pattern is not an expression.
+    // The following items get no mutations. The compiler evaluates constants, statics and types,
+    // and a pattern is not an expression.
     fn visit_item_const(&mut self, _: &'ast syn::ItemConst) {}
     fn visit_item_static(&mut self, _: &'ast syn::ItemStatic) {}
     fn visit_item_enum(&mut self, _: &'ast syn::ItemEnum) {}

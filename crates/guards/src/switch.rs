@@ -1,22 +1,23 @@
 //! The switch: functions by which the rewritten code selects a mutant at run time.
 //!
-//! The rewritten tree has a copy of this file in `proto`, as the module `guard`. Each rewritten
-//! expression asks the switch whether it takes its original value or the value of a mutant. One
-//! mutant is selected for the whole process. The real tree contains no call of this module.
+//! The rewritten copy of the crates has a copy of this file in `proto`, as the module `guard`. Each
+//! rewritten expression asks the switch whether it takes its original value or the value of a
+//! mutant. One mutant is selected for the whole process. The original crates contain no call of
+//! this module.
 //!
 //! **Recording.** If [`RECORD`] is selected, every expression keeps its original value, and the
-//! switch notes each mutant that would have given another value. If a run notes no difference for a
-//! mutant, the run takes the same course with this mutant and without it.
+//! switch notes each mutant that would have given another value. If the switch notes nothing for a
+//! mutant during a run, the run would be the same with this mutant.
 //!
-//! **Fuel.** Every call of the switch burns one unit of fuel. If all fuel is burnt, the switch
-//! takes the mutant for one that never ends: the thread panics.
+//! **Fuel.** Fuel is a limit on the length of a run. Every call of the switch uses up one unit of
+//! fuel. If no fuel is left, the switch assumes that the mutant never ends: the thread panics.
 
 use core::ops::Not;
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering::Relaxed};
 
-/// The number to select if no mutant is to be active.
+/// The number that selects no mutant, so that all code behaves as the original code.
 pub const NONE: u32 = 0;
-/// The number to select for the recording mode.
+/// The number that selects the recording mode, which notes the mutants that would change a value.
 pub const RECORD: u32 = u32::MAX;
 /// The largest number of a mutant.
 pub const NUMBER_MAX: u32 = 64 * WORDS as u32 - 1;
@@ -28,27 +29,29 @@ static FUEL: AtomicU64 = AtomicU64::new(u64::MAX);
 static IS_EMPTY: AtomicBool = AtomicBool::new(false);
 static SEEN: [AtomicU64; WORDS] = [const { AtomicU64::new(0) }; WORDS];
 
-/// Selects a mutant by its number, or one of the modes [`NONE`] and [`RECORD`]. Sets the amount of
-/// fuel to `fuel`.
+/// Selects a mutant by its number, or one of the modes [`NONE`] and [`RECORD`]. Sets the fuel (the
+/// number of calls of the switch that are allowed) to `fuel`.
 pub fn select(number: u32, fuel: u64) {
     SELECTED.store(number, Relaxed);
     FUEL.store(fuel, Relaxed);
     IS_EMPTY.store(false, Relaxed);
 }
 
-/// Whether all fuel has been burnt since the last call of [`select`].
+/// Whether all fuel (the allowed number of calls of the switch) has been used up since the last
+/// call of [`select`].
 #[must_use]
 pub fn is_endless() -> bool {
     IS_EMPTY.load(Relaxed)
 }
 
-/// The fuel that is left.
+/// The fuel that is left: the number of calls of the switch that are still allowed.
 #[must_use]
 pub fn fuel() -> u64 {
     FUEL.load(Relaxed)
 }
 
-/// The numbers of the mutants that would have changed a value since the last call of this function.
+/// The numbers of the mutants that the recording mode noted since the last call of this function:
+/// those that would have changed a value.
 #[must_use]
 pub fn seen() -> Vec<u32> {
     let words = SEEN.iter().enumerate();
@@ -73,7 +76,8 @@ fn end() -> ! {
     panic!("a step does not end")
 }
 
-/// Burns one unit of fuel. Every loop of the rewritten code calls this function in each iteration.
+/// Uses up one unit of fuel. Every loop of the rewritten code calls this function in each
+/// iteration, so that an endless loop runs out of fuel.
 #[inline]
 pub fn burn() {
     // Only one thread at a time runs controllers, so this update is safe without an atomic
@@ -98,8 +102,8 @@ pub fn is(number: u32) -> bool {
     }
 }
 
-/// Returns `original`, or the value of the selected mutant. The mutant with the number `first + i`
-/// has the value `others[i]`.
+/// Returns `original`, unless a mutant of this expression is selected. The mutant with the number
+/// `first + i` returns `others[i]`.
 #[inline]
 pub fn choose<T: Copy + PartialEq, const N: usize>(first: u32, original: T, others: [T; N]) -> T {
     burn();
@@ -114,26 +118,27 @@ pub fn choose<T: Copy + PartialEq, const N: usize>(first: u32, original: T, othe
     }
 }
 
-/// Returns a condition. The mutant `first` replaces it by true, and the mutant `first + 1` by
-/// false.
+/// Returns `condition`, unless a mutant of this condition is selected. The mutant with the number
+/// `first` returns true, and the mutant `first + 1` returns false.
 #[inline]
 pub fn when(first: u32, condition: bool) -> bool {
     choose(first, condition, [true, false])
 }
 
-/// Returns a truth value. The mutant `first` negates it.
+/// Returns `value`. The mutant with the number `first` returns the negation of `value`.
 #[inline]
 pub fn negated(first: u32, value: bool) -> bool {
     choose(first, value, [!value])
 }
 
-/// Returns `!value`. The mutant `first` leaves out the negation and returns `value`.
+/// Returns `!value`. The mutant with the number `first` leaves out the negation and returns
+/// `value`.
 #[inline]
 pub fn not<T: Not<Output = T> + Copy + PartialEq>(first: u32, value: T) -> T {
     choose(first, !value, [value])
 }
 
-/// A type that occurs as a part of keys.
+/// A type that occurs as a part of a key, such as a tuple that is looked up in a map.
 pub trait KeyPart: Copy + PartialEq {
     /// Returns a substitute for this part of a key. Keys that differ in this part alone are equal
     /// after the substitution.
@@ -141,23 +146,25 @@ pub trait KeyPart: Copy + PartialEq {
     fn any(self) -> Self;
 }
 
-/// Returns one part of a key. The mutant `first` replaces it by a value that all keys share, and so
-/// leaves it out of the key.
+/// Returns `value`, one part of a key. The mutant with the number `first` returns a substitute that
+/// is the same for all keys, so that this part has no effect in the key.
 #[inline]
 pub fn part<T: KeyPart>(first: u32, value: T) -> T {
     choose(first, value, [value.any()])
 }
 
-/// Whether `left && right` evaluates its right operand. The mutants replace the expression: `first`
-/// by `left || right`, `first + 1` by `right`, and the next one by `left`. If the right operand is
-/// not evaluated, the value of the expression is `left` under each of them.
+/// Whether `left && right` evaluates its right operand. Three mutants replace this expression: the
+/// mutant `first` by `left || right`, the mutant `first + 1` by `right`, and the mutant `first + 2`
+/// by `left`. With each of them, if the right operand is not evaluated, the value of the expression
+/// is `left`.
 #[inline]
 pub fn and_goes_on(first: u32, left: bool) -> bool {
     goes_on(first, left, !left)
 }
 
-/// Whether `left || right` evaluates its right operand. The mutants replace the expression: `first`
-/// by `left && right`, `first + 1` by `right`, and the next one by `left`.
+/// Whether `left || right` evaluates its right operand. Three mutants replace this expression: the
+/// mutant `first` by `left && right`, the mutant `first + 1` by `right`, and the mutant `first + 2`
+/// by `left`.
 #[inline]
 pub fn or_goes_on(first: u32, left: bool) -> bool {
     goes_on(first, !left, left)
@@ -169,8 +176,8 @@ fn goes_on(first: u32, original: bool, other: bool) -> bool {
     match SELECTED.load(Relaxed) {
         NONE => original,
         RECORD => {
-            // The right operand is not evaluated, so its value is unknown. These mutants may
-            // differ.
+            // The right operand is not evaluated, so its value is unknown. The result may differ
+            // with these mutants.
             if !original {
                 note(first);
                 note(first + 1);
@@ -187,8 +194,8 @@ fn goes_on(first: u32, original: bool, other: bool) -> bool {
 }
 
 /// Returns `right`, the right operand of `&&` or `||`, after it was evaluated. If `right` equals
-/// `decisive`, the result of the operator differs from that of its left operand alone. Recording
-/// mode then notes the two mutants `first` and `first + 2`, whose result is the left operand.
+/// `decisive`, the result of the operator differs from its left operand. Then the recording mode
+/// notes the mutants `first` and `first + 2`, because their result is the left operand.
 #[inline]
 pub fn joins(first: u32, right: bool, decisive: bool) -> bool {
     if SELECTED.load(Relaxed) == RECORD && right == decisive {

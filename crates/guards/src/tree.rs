@@ -1,4 +1,5 @@
-//! The rewritten tree: a copy of the crates that trials need, with the switch and all mutants.
+//! Writes and builds the rewritten tree: a copy of the crates that trials of mutants need, with all
+//! mutants and with the switch that selects one of them at run time.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -8,15 +9,18 @@ use serde_json::Value;
 
 use crate::schema::{Schema, files, read};
 
-/// The crates that are copied into the tree. The crate of the trials is added to them.
+/// The crates that are copied into the rewritten tree. A further crate, `trial`, is added to the
+/// tree.
 const CRATES: [&str; 5] = ["proto", "zoo", "drive", "litmus", "explore"];
-/// The manifest of the crate `trial`, which carries out trials. The crate exists only in the tree.
+/// The manifest of the crate `trial`, which carries out trials of mutants. This crate exists only
+/// in the rewritten tree.
 const TRIAL_MANIFEST: &str = "[package]\nname = \"trial\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
      [dependencies]\nexplore.workspace = true\nproto.workspace = true\nzoo.workspace = true\n";
 const TRIAL_MAIN: &str = "mod switch {\n    pub use proto::guard::*;\n}\nmod trial;\n\n\
      fn main() {\n    std::process::exit(trial::main(std::env::args().skip(1).collect()));\n}\n";
-/// Rust code for the tree. It implements `KeyPart` for the types of the protocols' key parts. The
-/// substitute of a `NodeId` has no index, but keeps the kind of node.
+/// Rust code that is added to the rewritten tree. It implements the trait `KeyPart` for the types
+/// that occur in keys of the protocols. The substitute of a `NodeId` has the index 0, but keeps the
+/// kind of the node.
 const KEY_PARTS: &str = "
 impl KeyPart for crate::NodeId {
     fn any(self) -> Self {
@@ -34,16 +38,17 @@ macro_rules! key_parts {
 }
 key_parts! { LineAddr, SetIndex, Slot, Way }
 ";
-/// The maximum number of compilations in which mutants that do not type-check are dropped.
+/// The maximum number of compilations of the rewritten tree. After each failed compilation, mutants
+/// that do not type-check are dropped.
 const ROUNDS_MAX: usize = 40;
 
-/// The rewritten tree on disk.
+/// The rewritten tree (a copy of the crates with all mutants) on disk.
 #[derive(Debug)]
 pub struct Tree {
     folder: PathBuf,
-    /// The numbers of the mutants that do not type-check.
+    /// The numbers of the mutants that are left out, because they do not type-check.
     pub dropped: BTreeSet<u32>,
-    /// The path of the program that carries out trials.
+    /// The path of the program that carries out trials of mutants.
     pub trial: PathBuf,
 }
 
@@ -58,7 +63,8 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
     std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Copies all files with this extension from the folder `from` to the folder `to`.
+/// Copies all files with this extension from the folder `from` and its subfolders to the folder
+/// `to`.
 fn copy(from: &Path, to: &Path, extension: &str) -> Result<(), String> {
     for path in files(from, extension)? {
         let below = path.strip_prefix(from).unwrap_or(&path);
@@ -67,7 +73,8 @@ fn copy(from: &Path, to: &Path, extension: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Returns a manifest without its development dependencies and without its lint tables.
+/// Returns the text of a Cargo manifest without its development dependencies and without its lint
+/// tables.
 fn without_tests(manifest: &str) -> String {
     let mut text = String::new();
     let mut is_kept = true;
@@ -172,8 +179,8 @@ impl Tree {
         Err(format!("the rewritten tree does not compile after {ROUNDS_MAX} attempts"))
     }
 
-    /// Runs `cargo` in the tree. Returns the compiler's errors in rewritten sources. Each error has
-    /// a path below `crates/`, a line and column, and a message.
+    /// Runs the `cargo` command `command` in the rewritten tree. Returns the compiler's errors in
+    /// rewritten source files. Empty if there is no error.
     fn cargo(&self, tree: &Path, command: &str) -> Result<Vec<CompileError>, String> {
         let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .args([command, "--release", "--package", "trial", "--message-format", "json", "--keep-going"])
@@ -212,6 +219,6 @@ impl Tree {
     }
 }
 
-/// A compiler error: the path of a file below `crates/`, a line and a column in it, and the
-/// message.
+/// A compiler error: the path of a file relative to `crates/`, a line and a column in this file,
+/// and the message.
 type CompileError = (String, (usize, usize), String);

@@ -1,4 +1,5 @@
-//! The trials of mutants: each mutant runs on the cases of a protocol that may kill it.
+//! The trials of mutants: each mutant is run on the cases (programs on a machine) of a protocol
+//! that may kill the mutant.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,20 +8,23 @@ use serde::{Deserialize, Serialize};
 use crate::records::CaseRecord;
 use crate::worker::{Answer, Worker};
 
-/// The fate of a mutant: the result of all its trials. A later variant outweighs an earlier one.
+/// The fate of a mutant: the result of all its trials. If trials with different protocols have
+/// different results, the fate is the result that is listed last here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Fate {
-    /// The mutant changes no value in any case.
+    /// There is no case (a program on a machine) in which the mutant changes the value of an
+    /// expression.
     Unreached,
-    /// No case shows a fault.
+    /// No case shows a fault of the mutant, and none ends abnormally.
     Survivor,
     /// No case shows a fault, but in some case a step of a controller did not end.
     Endless,
-    /// No case shows a fault, but in some case the mutant panicked or ended the process.
+    /// No case shows a fault, but in some case the mutant panicked, ended the process, or prevented
+    /// the construction of the machine.
     Crashed,
-    /// A case shows a fault: a forbidden outcome, an impossible input, a deadlock, or an endless
-    /// run.
+    /// Some case shows a fault of the mutant: a forbidden outcome, an impossible input, a deadlock,
+    /// or an endless run.
     Killed,
 }
 
@@ -29,23 +33,25 @@ pub enum Fate {
 pub struct Trial {
     /// The name of the mutant.
     pub mutant: String,
-    /// The fate of the mutant.
+    /// The fate of the mutant: the result of all its trials with this protocol.
     pub fate: Fate,
-    /// The protocol whose cases were tried.
+    /// The name of the protocol whose cases were tried.
     pub protocol: String,
-    /// The name of the case that shows the fault or ends in a panic. Empty for the other fates.
+    /// The name of the case (a program on a machine) that shows the fault, crashes or never ends.
+    /// Empty if there is no such case.
     pub case: String,
-    /// The program and the fault, in words. Empty for a mutant that survives.
+    /// The fault or the crash in words, with the program if a fault is shown. Empty for a mutant
+    /// that survives or is unreached.
     pub why: String,
-    /// The number of cases that were tried.
+    /// The number of cases on which the mutant was tried.
     pub cases: usize,
-    /// The bounds within which the trials were made.
+    /// The limits within which the trials were made.
     pub budget: Budget,
 }
 
 impl Trial {
-    /// Whether this result makes trials within `budget` unnecessary: the mutant was killed, or the
-    /// bounds of this result are at least as large.
+    /// Whether this result makes new trials within the limits `budget` unnecessary: the mutant was
+    /// killed, or the limits of this result are at least as large as `budget`.
     pub(crate) fn covers(&self, budget: Budget) -> bool {
         let Budget { states_max, cases_max, share_of } = self.budget;
         let is_as_large = states_max >= budget.states_max && cases_max >= budget.cases_max;
@@ -53,7 +59,7 @@ impl Trial {
     }
 }
 
-/// A protocol with the records of its cases.
+/// A protocol with the records of its cases (programs on a machine).
 #[derive(Debug)]
 pub struct Subject {
     /// The name of the protocol.
@@ -62,45 +68,47 @@ pub struct Subject {
     pub cases: Vec<CaseRecord>,
 }
 
-/// The bounds of the trials of one mutant with one protocol.
+/// The limits for all trials of one mutant with one protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    /// The maximum sum of the states of all cases, counted without the mutant. The first cases,
-    /// which are tried because they have killed other mutants, are not counted.
+    /// The maximum of the sum of the states of all cases. The states of a case are counted in a run
+    /// without a mutant. The cases that are tried first, because they have killed other mutants,
+    /// are not counted.
     pub states_max: u64,
-    /// The maximum number of cases. The first cases, which are tried because they have killed other
+    /// The maximum number of cases. The cases that are tried first, because they have killed other
     /// mutants, are not counted.
     pub cases_max: usize,
-    /// Selects the fraction of all cases that is used: one case in this number.
+    /// One case in this number is used. With 1, all cases are used.
     pub share_of: usize,
 }
 
 impl Budget {
-    /// The smaller budget of a mutant that is unlikely to be killed: it is argued to be equivalent,
-    /// or has survived an earlier protocol.
+    /// The smaller limits for a mutant that is unlikely to be killed: the mutant is argued to be
+    /// equivalent to the protocol, or the cases of an earlier protocol did not kill it.
     pub(crate) fn of_unlikely(self) -> Budget {
         Budget { states_max: self.states_max / UNLIKELY, ..self }
     }
 }
 
-/// The divisor of `states_max` in the budget of a mutant that is unlikely to be killed.
+/// For a mutant that is unlikely to be killed, the limit `states_max` is divided by this number.
 const UNLIKELY: u64 = 16;
-/// The factor by which a mutant may increase the number of states of a case. The limit is this
-/// factor times the number of states without the mutant, plus `STATES_MORE`, which matters only for
-/// the smallest cases.
+/// The factor in the limit on the states that a case explores with a mutant. The limit is this
+/// factor times the number of states without the mutant, plus `STATES_MORE`. The summand matters
+/// only for the smallest cases.
 const GROWTH_MAX: u64 = 4;
 const STATES_MORE: u64 = 1000;
-/// The factor by which a mutant may increase the fuel that a case burns. `FUEL_MORE` is added to
-/// this limit. A controller in an endless loop burns this fuel in about a second.
+/// The factor in the limit on the fuel (calls of the switch) that a case uses with a mutant. The
+/// limit is this factor times the fuel without the mutant, plus `FUEL_MORE`. A controller in an
+/// endless loop reaches the limit in about a second.
 const FUEL_GROWTH_MAX: u64 = 16;
 const FUEL_MORE: u64 = 20_000_000;
-/// The number of cases that crash or never end after which a mutant is tried on no further case of
-/// the protocol.
+/// After this number of cases has crashed or never ended with a mutant, the mutant is not tried on
+/// further cases of the protocol.
 const CRASHES_MAX: usize = 3;
 /// The maximum number of cases that are tried first because they have killed other mutants.
 const KILLERS_MAX: usize = 32;
 
-/// The cases of one protocol that have killed mutants so far.
+/// The cases of one protocol that have killed mutants so far in the run.
 #[derive(Debug, Default)]
 pub(crate) struct Kills {
     /// The number of mutants that each case has killed, by the name of the case.
@@ -109,7 +117,7 @@ pub(crate) struct Kills {
     of_functions: BTreeMap<String, BTreeSet<String>>,
 }
 
-/// The function whose code a mutant changes. It is the first part of the mutant's name.
+/// The function whose code a mutant changes: the first part of the mutant's name.
 fn function(mutant: &str) -> &str {
     mutant.split(": ").next().unwrap_or_default()
 }
@@ -121,9 +129,9 @@ impl Kills {
         self.of_functions.entry(function).or_default().insert(trial.case.clone());
     }
 
-    /// The rank of a case for a mutant. Cases with smaller ranks are tried earlier: first those
-    /// that killed mutants of the same function, and among them those with the most kills. `None`
-    /// if the case has killed no mutant.
+    /// The rank of a case for a mutant. Cases with smaller ranks are tried earlier. Cases that
+    /// killed mutants of the same function come first. Otherwise, cases with more kills come first.
+    /// `None` if the case has killed no mutant.
     fn rank(&self, mutant: &str, case: &str) -> Option<(bool, usize)> {
         let count = *self.counts.get(case)?;
         let is_near = self.of_functions.get(function(mutant)).is_some_and(|cases| cases.contains(case));
@@ -132,8 +140,8 @@ impl Kills {
 }
 
 /// The cases on which a mutant is tried, in order. A few cases that have killed other mutants come
-/// first, and then the cases with a few episodes. Then come the smallest cases of each group, the
-/// next larger cases of each group, and so on.
+/// first. Then come the cases with a few episodes (random programs). Then come the smallest cases
+/// of each group of programs, the next larger cases of each group, and so on.
 pub(crate) fn order<'a>(
     subject: &'a Subject,
     (number, name): (u32, &str),
@@ -166,7 +174,8 @@ pub(crate) fn order<'a>(
     first.chain(ranked.into_iter().map(|(_, case)| case)).filter(|case| seen.insert(&case.name)).collect()
 }
 
-/// Tries a mutant on the cases of a protocol, until a case shows a fault or no case is left.
+/// Tries a mutant on the cases of a protocol, until a case shows a fault, several cases have
+/// crashed, or no case is left. Returns the result.
 pub(crate) fn fate(
     worker: &mut Worker<'_>,
     subject: &Subject,
@@ -194,7 +203,7 @@ pub(crate) fn fate(
             Answer::Crashed(why) => (Fate::Crashed, why),
             Answer::Endless => (Fate::Endless, String::from("a step does not end")),
         };
-        // The first crash is kept as the result, unless a later case shows a fault.
+        // The first crash or endless step is kept as the result, unless a later case shows a fault.
         let is_kept = fate == Fate::Killed || result.fate <= Fate::Survivor && fate > result.fate;
         if is_kept {
             let is_shown = fate != Fate::Survivor;

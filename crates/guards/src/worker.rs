@@ -1,27 +1,29 @@
-//! Child processes that carry out trials. A process serves many mutants, one trial after another.
+//! Starts child processes that carry out trials of mutants. A process serves many mutants, one
+//! trial after another.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 
-/// The result of one trial.
+/// The result of one trial: one mutant on one case (a program on a machine).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The case shows a fault, which the text describes.
+    /// The case shows a fault of the mutant. The text describes the fault.
     Killed(String),
-    /// The case ends and shows no fault.
+    /// The case ends and shows no fault of the mutant.
     Left,
-    /// The mutant panics, or ends the process.
+    /// The mutant panics, ends the process, or prevents the construction of the machine. The text
+    /// gives the reason.
     Crashed(String),
-    /// A step of a controller does not end.
+    /// A step of a controller does not end with the mutant.
     Endless,
 }
 
-/// The number of processes that may end without an answer to one trial. The trial then counts as a
+/// If this number of processes in succession is killed during the same trial, the trial counts as a
 /// crash.
 const GONE_MAX: usize = 8;
 
-/// The numbers of the signals by which a user or the system ends processes.
+/// The numbers of the Unix signals by which a user or the system ends processes.
 const SIGHUP: i32 = 1;
 const SIGINT: i32 = 2;
 const SIGKILL: i32 = 9;
@@ -34,8 +36,8 @@ struct Running {
     output: BufReader<ChildStdout>,
 }
 
-/// A child process for trials with one protocol. It is started when it is first needed. If it has
-/// ended, it is started again for the next trial.
+/// A worker: it has a child process for trials with one protocol. The process is started when it is
+/// first needed. If the process has ended, a new one is started for the next trial.
 pub(crate) struct Worker<'a> {
     program: &'a Path,
     arguments: Vec<String>,
@@ -59,13 +61,13 @@ impl<'a> Worker<'a> {
             .map_err(error)?;
         let (input, output) = (child.stdin.take(), child.stdout.take());
         let (Some(input), Some(output)) = (input, output) else {
-            return Err(String::from("a child has no pipes"));
+            return Err(String::from("a child process has no pipes"));
         };
         Ok(Running { child, input, output: BufReader::new(output) })
     }
 
-    /// Carries out the trial that the line `trial` describes. A process that is killed from outside
-    /// is started again.
+    /// Carries out the trial that the line `trial` describes. If the child process is killed from
+    /// outside, a new process repeats the trial.
     pub(crate) fn ask(&mut self, trial: &str) -> Result<Answer, String> {
         for _ in 0..GONE_MAX {
             let mut running = match self.running.take() {
@@ -84,7 +86,7 @@ impl<'a> Worker<'a> {
                 return Ok(answer);
             }
         }
-        Ok(Answer::Crashed(String::from("killed, perhaps for its memory")))
+        Ok(Answer::Crashed(String::from("killed, perhaps because it used too much memory")))
     }
 }
 
@@ -105,12 +107,12 @@ fn answer(line: &str) -> Result<Answer, String> {
         "left" => Ok(Answer::Left),
         "crashed" => Ok(Answer::Crashed(why.to_owned())),
         "endless" => Ok(Answer::Endless),
-        _ => Err(format!("a child says `{line}`")),
+        _ => Err(format!("a child process says `{line}`")),
     }
 }
 
-/// The answer for a process that has ended during a trial. `None` if a signal from outside killed
-/// it.
+/// The result of a trial whose process ended without an answer. `None` if the process was killed
+/// from outside, perhaps because it used too much memory. The caller then repeats the trial.
 fn ended(mut running: Running) -> Result<Option<Answer>, String> {
     drop(running.input);
     let mut errors = String::new();
@@ -118,12 +120,12 @@ fn ended(mut running: Running) -> Result<Option<Answer>, String> {
         // If the error output cannot be read to its end, the part that was read is enough.
         let _ = stderr.read_to_string(&mut errors);
     }
-    let status = running.child.wait().map_err(|error| format!("a child: {error}"))?;
+    let status = running.child.wait().map_err(|error| format!("a child process: {error}"))?;
     if matches!(status.code(), Some(0 | 2)) {
-        return Err(format!("a child failed: {errors}"));
+        return Err(format!("a child process failed: {errors}"));
     }
     match signal_of(status) {
-        Some(SIGHUP | SIGINT | SIGTERM) => Err(String::from("a child was ended from outside")),
+        Some(SIGHUP | SIGINT | SIGTERM) => Err(String::from("a child process was ended from outside")),
         Some(SIGKILL) => Ok(None),
         _ => {
             let why = errors.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
@@ -174,7 +176,7 @@ mod tests {
         assert!(of("read a; echo no such case >&2; exit 2").is_err_and(|why| why.contains("no such case")));
         assert_eq!(
             of("read a; kill -KILL $$"),
-            Ok(Answer::Crashed(String::from("killed, perhaps for its memory")))
+            Ok(Answer::Crashed(String::from("killed, perhaps because it used too much memory")))
         );
     }
 }

@@ -18,13 +18,13 @@ use crate::place::Place;
 use crate::{Mask, Shape, Word};
 
 /// The state that all agents (the host and the wavefronts) of a run share with the driver of the
-/// run.
+/// run (the program that executes their operations, such as the simulator).
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub(crate) program: String,
     pub(crate) shape: Shape,
     pub(crate) ops: RefCell<Ops>,
-    /// The operation for which the agent that is polled now waits. `None` if it waits for no
+    /// The operation for which the agent that is polled now waits. `None` if the agent waits for no
     /// operation.
     pub(crate) waiting: Cell<Option<OpId>>,
     pub(crate) faulted: Cell<bool>,
@@ -140,7 +140,8 @@ pub(crate) trait Agent {
     }
 }
 
-/// An operation in flight, as the future that stands for it sees it.
+/// The part that all futures of operations have in common: the number of an operation in flight,
+/// and the state in which the operation is stored.
 #[derive(Debug)]
 struct PendingOp {
     shared: Rc<Shared>,
@@ -179,8 +180,8 @@ impl Drop for PendingOp {
 }
 
 /// The future of a load or a read-modify-write. The operation is posted before the future exists,
-/// so several loads can be in flight at a time. The value of the future is the loaded or old value
-/// of each lane.
+/// so several loads can be in flight at a time. The value of the future has, for each lane, the
+/// loaded value or the old value of the updated word.
 #[derive(Debug)]
 #[must_use = "a load does nothing useful unless its values are awaited"]
 pub struct Loading<P, T> {
@@ -198,8 +199,9 @@ impl<P: Place, T: Word> Future for Loading<P, T> {
 }
 
 /// The future of an operation that returns no value. The operation takes place even if no one
-/// awaits the future. The future is ready when a store or update is accepted, or when a fence or
-/// barrier is complete.
+/// awaits the future. For a store or an update, the future is ready when the driver accepts the
+/// operation (allows the issuer to continue). For a fence or a barrier, the future is ready when
+/// the operation is complete.
 #[derive(Debug)]
 pub struct Accepted {
     pending: PendingOp,

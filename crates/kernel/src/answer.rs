@@ -105,7 +105,8 @@ impl Answer {
         self
     }
 
-    /// Adds the elements of a whole array, which the host reads. The array is copied only once.
+    /// Reads a whole array to the host, and adds its elements as a vector with a name. The elements
+    /// are copied only once.
     #[track_caller]
     pub fn with_array<T: Word>(
         mut self,

@@ -72,7 +72,7 @@ pub enum FaultKind {
         /// The amount that a compute unit has.
         has: u64,
     },
-    /// The program exceeds a limit of the executor.
+    /// The program exceeds a limit of the code that runs programs, such as the number of arrays.
     TooMany {
         /// The plural name of the things whose number is limited, for example "arrays".
         what: &'static str,

@@ -68,8 +68,8 @@ impl<T: Word> Lanes<T> {
         Lanes([value; LANES_MAX])
     }
 
-    /// A constant vector. `value` computes the value of a lane from the number of the lane. The
-    /// operation charges nothing.
+    /// A constant vector. `value` computes the value of a lane from the number of the lane. This
+    /// costs the running wavefront no vector operation.
     #[inline]
     #[must_use]
     pub fn from_fn(value: impl FnMut(usize) -> T) -> Self {
@@ -96,7 +96,7 @@ impl<T: Word> Lanes<T> {
     }
 
     /// Replaces the values of the lanes in `mask` by those of `new`, and keeps the values of the
-    /// other lanes. The operation charges nothing.
+    /// other lanes. This costs the running wavefront no vector operation.
     #[inline]
     pub fn assign(&mut self, mask: Mask, new: impl Operand<T>) {
         for (lane, value) in self.0.iter_mut().enumerate() {
@@ -115,7 +115,8 @@ impl<T: Word> Lanes<T> {
         Lanes(core::array::from_fn(|lane| if mask.has(lane) { yes.at(lane) } else { no.at(lane) }))
     }
 
-    /// Applies a function to the value of each lane. Charges one operation of `class`.
+    /// Applies a function to the value of each lane. Charges the running wavefront with one vector
+    /// operation of `class`.
     #[inline]
     #[must_use]
     pub fn map<U: Word>(self, class: Class, mut function: impl FnMut(T) -> U) -> Lanes<U> {
@@ -123,8 +124,8 @@ impl<T: Word> Lanes<T> {
         Lanes(core::array::from_fn(|lane| function(self.0[lane])))
     }
 
-    /// Applies a function to the values of each lane in `self` and `other`. Charges one operation
-    /// of `class`.
+    /// Applies a function to the values of each lane in `self` and `other`. Charges the running
+    /// wavefront with one vector operation of `class`.
     #[inline]
     #[must_use]
     pub fn zip<U: Word, R: Word>(

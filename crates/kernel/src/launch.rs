@@ -60,7 +60,7 @@ impl Shape {
     }
 }
 
-/// The placement of work-groups on compute units.
+/// The rule that places work-groups on compute units.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Placement {
     /// Places each work-group on the next compute unit that has room. The compute units take turns.

@@ -5,8 +5,8 @@ use core::ops::{BitAnd, BitOr, BitXor, Not};
 
 use crate::LANES_MAX;
 
-/// A set of lanes: bit `i` stands for lane `i`. Operations on masks run on the scalar unit and
-/// charge nothing.
+/// A set of lanes: bit `i` stands for lane `i`. Operations on masks run on the scalar unit and cost
+/// the wavefront no vector operation.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash)]
 pub struct Mask(pub u64);
 

@@ -141,8 +141,8 @@ pub enum Action {
     /// no simulated time. Every later access by any agent sees the bytes.
     HostWrite,
     /// The host reads bytes at the address [`Posted::base`] into [`Posted::bulk`]. The read takes
-    /// no simulated time. It sees all writes that are visible to the device, also those whose bytes
-    /// are dirty in a cache.
+    /// no simulated time. It sees all writes that are visible to the device, including writes whose
+    /// bytes are still dirty in a cache.
     HostRead,
     /// The host launches this kernel. The operation is complete when the kernel has ended.
     Launch(KernelId),
@@ -207,7 +207,7 @@ pub struct Posted {
     pub work: Work,
     /// The operands of a store or read-modify-write, and then the results of a load or
     /// read-modify-write, packed by lane. Only the words of the lanes in `exec` have a meaning. The
-    /// driver writes the results.
+    /// driver (such as the simulator) writes the results.
     pub data: Packed,
     /// The bytes that the host writes or reads in a copy.
     pub bulk: Vec<u8>,
@@ -273,7 +273,8 @@ impl Posted {
         self.addr(0)
     }
 
-    /// The operand of `lane`, or its result once the driver has set it.
+    /// The operand of `lane`, or the result of `lane` once the driver (such as the simulator) has
+    /// set it.
     #[inline]
     #[must_use]
     pub fn value(&self, lane: usize) -> u64 {
@@ -370,7 +371,8 @@ impl Ops {
     /// The operation in flight with this number.
     ///
     /// # Panics
-    /// If no such operation is in flight.
+    /// If the table of operations has no slot with this number. If the slot exists, but its
+    /// operation is no longer in flight, the result has no meaning.
     #[inline]
     #[must_use]
     pub fn get(&self, id: OpId) -> &Posted {
@@ -380,15 +382,16 @@ impl Ops {
     /// The operation in flight with this number, so that its results can be set.
     ///
     /// # Panics
-    /// If no such operation is in flight.
+    /// If the table of operations has no slot with this number. If the slot exists, but its
+    /// operation is no longer in flight, the result has no meaning.
     #[inline]
     pub fn get_mut(&mut self, id: OpId) -> &mut Posted {
         &mut self.chunks[id.0 as usize / CHUNK][id.0 as usize % CHUNK]
     }
 
-    /// Completes an operation. If it is a load or read-modify-write, its results must be in its
-    /// data. If it is a store or update, it is accepted now. For any other operation, the wait of
-    /// its issuer ends. The number of the operation may be reused from now on.
+    /// Completes an operation, so that its issuer may continue. The results of a load or
+    /// read-modify-write must be in the operation's data. The number of the operation may be reused
+    /// from now on.
     ///
     /// # Panics
     /// If the operation is not outstanding.
@@ -402,8 +405,8 @@ impl Ops {
         }
     }
 
-    /// Lets the issuer of a store or update continue. The operation stays in flight until
-    /// [`Ops::complete`].
+    /// Lets the issuer of a store or update (a read-modify-write without a result) continue. The
+    /// operation stays in flight until [`Ops::complete`].
     #[inline]
     pub fn accept(&mut self, id: OpId) {
         let op = self.get_mut(id);
@@ -463,7 +466,8 @@ impl Ops {
         self.free.push(id.0);
     }
 
-    /// Marks an operation whose issuer no longer waits for it.
+    /// Records that the issuer of an operation no longer waits for the operation. If the operation
+    /// is complete, its slot in the table becomes free.
     #[inline]
     pub(crate) fn abandon(&mut self, id: OpId) {
         let op = self.get_mut(id);

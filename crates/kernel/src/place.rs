@@ -22,7 +22,7 @@ pub trait Place: Copy {
     fn lanes(exec: Mask) -> Mask;
 
     /// Writes the address of each active lane into `op`, whose active lanes are already set. The
-    /// array begins at address `base` and has `len` elements of this width.
+    /// array begins at address `base` and has `len` elements of the width `width`.
     #[doc(hidden)]
     fn locate(self, op: &mut Posted, width: Width, base: u64, len: u64) -> Result<(), OutOfBounds>;
 

@@ -70,8 +70,8 @@ use crate::work::{self, Work};
 /// The result of a poll of a task. A task is the host code or a wavefront.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Polled {
-    /// The task waits for this operation. The driver polls the task again when the operation is
-    /// complete.
+    /// The task waits for this operation. The driver (such as the simulator) polls the task again
+    /// when the operation is complete.
     Waiting(OpId),
     /// The task has ended. Its operations may still be in flight.
     Ended,
@@ -79,7 +79,7 @@ pub enum Polled {
     Faulted(Box<Fault>),
 }
 
-/// A running program, which its driver executes step by step.
+/// A running program, which its driver (such as the simulator) executes step by step.
 pub struct Session {
     shared: Rc<Shared>,
     host: Option<Pin<Box<dyn Future<Output = Answer>>>>,
@@ -175,7 +175,7 @@ impl Session {
     }
 }
 
-/// A running wavefront, which the driver executes step by step.
+/// A running wavefront, which the driver (such as the simulator) executes step by step.
 pub struct WaveTask {
     future: Pin<Box<dyn Future<Output = ()>>>,
     shared: Rc<Shared>,
@@ -194,7 +194,7 @@ impl WaveTask {
     /// Runs the wavefront until it waits for an operation, ends, or has an error.
     ///
     /// # Panics
-    /// If the kernel awaits a future that is not an operation of this crate.
+    /// If the kernel awaits a future that does not stand for an operation of this crate.
     pub fn poll(&mut self) -> Polled {
         let (kernel, at) = (self.kernel, self.at);
         let name = || format!("wavefront {} of work-group {} of {kernel:?}", at.wave, at.work_group);
@@ -216,15 +216,16 @@ impl WaveTask {
         self.kernel
     }
 
-    /// The work-group, the number in it, and the compute unit of the wavefront.
+    /// The coordinates of the wavefront: its work-group, its number in the work-group, and its
+    /// compute unit.
     #[must_use]
     pub fn at(&self) -> Coords {
         self.at
     }
 }
 
-/// Polls the future of a task once. This is the whole executor: its waker does nothing, because the
-/// driver knows when to poll again.
+/// Polls the future of a task once. The waker does nothing, because the driver (the program that
+/// executes the operations) knows when to poll again. No other executor is necessary.
 #[inline]
 fn poll<R>(
     shared: &Shared,

@@ -166,7 +166,8 @@ impl Wave {
         self.exec.any()
     }
 
-    /// The same wavefront, in which only those active lanes stay active that are in `mask`.
+    /// A handle of the same wavefront. Its active lanes are those active lanes of this handle that
+    /// are in `mask`.
     #[inline]
     #[must_use]
     pub fn when(&self, mask: Mask) -> Wave {
@@ -174,22 +175,24 @@ impl Wave {
         Wave { core: self.core.clone(), exec: self.exec & mask }
     }
 
-    /// The same wavefront, in which only those active lanes stay active that are not in `mask`.
+    /// A handle of the same wavefront. Its active lanes are those active lanes of this handle that
+    /// are not in `mask`.
     #[inline]
     #[must_use]
     pub fn unless(&self, mask: Mask) -> Wave {
         self.when(!mask)
     }
 
-    /// The same wavefront, in which only the lowest active lane is active.
+    /// A handle of the same wavefront. Its only active lane is the lowest active lane of this
+    /// handle.
     #[inline]
     #[must_use]
     pub fn leader(&self) -> Wave {
         self.when(self.exec.first().map_or(Mask::NONE, Mask::lane))
     }
 
-    /// The same wavefront, in which only those active lanes `i` stay active for which `base + i <
-    /// end`.
+    /// A handle of the same wavefront. Its active lanes are those active lanes `i` of this handle
+    /// for which `base + i < end`.
     #[inline]
     #[must_use]
     pub fn below(&self, base: u64, end: u64) -> Wave {
@@ -457,7 +460,8 @@ impl Wave {
         self.exec.first().map_or(T::default(), |lane| values.get(lane))
     }
 
-    /// A vector in which lane `i` has the value of lane `from[i]`, modulo the number of lanes.
+    /// A vector in which lane `i` has the value of lane `from[i]`. The lane number `from[i]` is
+    /// taken modulo the number of lanes.
     #[inline]
     #[must_use]
     pub fn shuffle<T: Word>(&self, values: &Lanes<T>, from: &Lanes<u32>) -> Lanes<T> {
@@ -467,7 +471,8 @@ impl Wave {
     }
 
     /// Combines the values of the active lanes into one value, in pairs, as a binary tree. Each
-    /// step halves the number of values, and charges a shuffle and one operation of `class`.
+    /// step halves the number of values, and charges the wavefront with a shuffle and one operation
+    /// of `class`.
     #[must_use]
     pub fn reduce<T: Word>(
         &self,

@@ -7,9 +7,9 @@ use proto::{RmwKind, Width};
 /// The maximum number of lanes of a wavefront.
 pub const LANES_MAX: usize = 64;
 
-/// A word for each lane, packed as in memory: the word of lane `i` begins at byte `i * width`. A
-/// line and this buffer therefore have the same layout for an access to consecutive words, whose
-/// bytes are copied in one piece.
+/// A word for each lane, packed as in memory: the word of lane `i` begins at byte `i * width`. The
+/// words of an access to consecutive addresses therefore have the same layout in this buffer as in
+/// a line, and are copied in one piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub struct Packed(pub [u8; 8 * LANES_MAX]);

@@ -1,9 +1,10 @@
 //! Counts of the arithmetic operations of a wavefront.
 //!
-//! A vector operation increments the counter of its class. The executor reads the counters, and a
-//! table of the machine gives the cycles of each class. A kernel therefore contains no delays.
-//! Scalar code in plain Rust, such as loop counters and base addresses, charges nothing: it stands
-//! for code of the scalar unit, which runs beside the vector lanes.
+//! A vector operation increments the counter of its class. The program that runs the wavefronts,
+//! such as the simulator, reads the counters. A table of the machine gives the cycles of each
+//! class. A kernel therefore contains no delays. Scalar code in plain Rust, such as loop counters
+//! and base addresses, is not counted: it stands for code of the scalar unit, which runs beside the
+//! vector lanes.
 
 use core::cell::Cell;
 

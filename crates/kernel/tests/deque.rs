@@ -1,6 +1,6 @@
-//! A work-stealing deque with scopes, divergence and compare-exchange loops. The
-//! owner pushes and pops at the tail, thieves take at the head, and a
-//! compare-exchange decides issuer gets the last task.
+//! A work-stealing deque with scopes, divergence and compare-exchange loops. The owner pushes and
+//! pops at the tail, thieves take at the head. A compare-exchange decides which of them gets the
+//! last task.
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Schedule};

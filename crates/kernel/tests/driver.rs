@@ -1,4 +1,4 @@
-//! The interface of a program to its driver.
+//! The interface between a program and its driver (the program that executes its operations).
 
 use core::future::Future;
 
@@ -6,7 +6,8 @@ use kernel::prelude::*;
 use kernel::{Action, Addressing, Coords, OpId, Polled, Session, Space, WaveTask};
 use proto::{AccessMode, ArrayId, KernelId, LineAddr, Rmw, Width};
 
-/// Starts one wavefront of a kernel over two arrays. Its launch is still posted.
+/// Starts one wavefront of a kernel over two arrays. The operation that launches the kernel is not
+/// complete.
 fn start<F>(body: impl Fn(Wave, Array<u32>, Array<f64>) -> F + 'static) -> (Session, WaveTask)
 where
     F: Future<Output = ()> + 'static,
@@ -94,7 +95,7 @@ fn operations_posted_before_an_await_are_all_in_flight_in_program_order() {
         assert_eq!(y.addr(2).0, session.arrays()[1].base.0 + 16);
     }
     {
-        // The second completes first; the wavefront still waits for the first.
+        // The second operation completes first. The wavefront still waits for the first operation.
         let mut ops = session.ops();
         ops.get_mut(ids[1]).set_value(2, 5f64.to_bits());
         ops.complete(ids[1]);
@@ -128,7 +129,7 @@ fn arithmetic_is_charged_to_the_operation_it_precedes() {
     assert_eq!(task.poll(), Polled::Ended);
     let store = posted(&session)[0];
     assert_eq!((of(store, Class::FloatSqrt), of(store, Class::FloatDiv)), (1, 1));
-    // To float, to eight bytes and to integer. Eight bytes count twice.
+    // There are three conversions. The addition on eight-byte lanes counts twice.
     assert_eq!((of(store, Class::Convert), of(store, Class::Int)), (3, 2));
     assert_eq!(task.tail_work().iter().collect::<Vec<_>>(), [(Class::Compare, 2)]);
 }

@@ -181,7 +181,8 @@ fn read_modify_writes_follow_the_type_of_the_array() {
     });
 }
 
-/// Each wavefront stores its number in local memory. After the barrier all read all.
+/// Each wavefront stores its number in local memory. After the barrier, each wavefront reads all of
+/// the numbers.
 async fn exchange_in_lds(w: Wave, out: Array<u32>) {
     let lds = w.lds::<u32>(64, w.waves());
     for round in 1..=3u32 {

@@ -13,16 +13,17 @@ use crate::paper::built_in::{self, PAPERS};
 use crate::place::Place;
 use crate::scenario::Scenario;
 
-/// A protocol, as `list protocols` shows it.
+/// The properties of a protocol that the command `list protocols` shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ProtocolEntry {
     /// The name of the protocol.
     pub name: &'static str,
-    /// A summary of one line.
+    /// A summary of the protocol, in one line.
     pub summary: &'static str,
     /// The names of the memory models that the protocol claims to implement, separated by commas.
     pub claim: String,
-    /// For each claimed model, the mapping of the model's operations to requests of the protocol.
+    /// For each memory model that the protocol claims to implement, a text that maps the operations
+    /// of the model to requests of the protocol.
     pub mappings: Vec<&'static str>,
     /// The source of the protocol: a paper, or this project.
     pub source: &'static str,
@@ -31,7 +32,7 @@ pub struct ProtocolEntry {
     pub settings: Vec<SettingEntry>,
 }
 
-/// All protocols, as `list protocols` shows them.
+/// All protocols, with the properties that the command `list protocols` shows.
 #[must_use]
 pub fn protocols() -> Vec<ProtocolEntry> {
     let entry = |(info, (_, settings)): (&Info, Declared)| ProtocolEntry {
@@ -63,18 +64,21 @@ pub fn protocol_names() -> Vec<&'static str> {
     zoo::ALL.iter().map(|info| info.name).collect()
 }
 
-/// A scenario of the hLRC paper, as `list scenarios` shows it.
+/// The properties of a scenario that the command `list scenarios` shows. A scenario is a protocol
+/// together with a policy of the program. The scenarios are those of the hLRC paper, and repaired
+/// versions of them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ScenarioEntry {
     /// The name of the scenario.
     pub name: &'static str,
-    /// A summary of one line.
+    /// The meaning of the scenario's policy, in one line.
     pub summary: &'static str,
     /// The protocol of the scenario.
     pub protocol: &'static str,
-    /// The policy that the scenario prescribes to programs that steal work.
+    /// The policy (a variant of the program) that the scenario prescribes for programs that steal
+    /// work.
     pub policy: &'static str,
-    /// The protocol and the policy, as `--scenario` takes them.
+    /// The protocol and the policy in one text, in the form that the option `--scenario` accepts.
     pub scenario: String,
     /// The source of the scenario: a paper, or this project.
     pub source: &'static str,
@@ -83,7 +87,7 @@ pub struct ScenarioEntry {
 /// The name of a protocol, with the settings that it declares.
 pub type Declared = (&'static str, &'static [proto::Setting]);
 
-/// The names of all protocols, with the settings that they declare.
+/// The names of all protocols, each with the settings that the protocol declares.
 #[must_use]
 pub fn declared() -> Vec<Declared> {
     struct Settings;
@@ -96,7 +100,8 @@ pub fn declared() -> Vec<Declared> {
     zoo::ALL.iter().map(|info| (info.name, zoo::with(info.name, Settings).unwrap_or(&[]))).collect()
 }
 
-/// The scenarios that combine a protocol with a policy, as `list scenarios` shows them.
+/// The scenarios that combine a protocol with a policy, with the properties that the command `list
+/// scenarios` shows.
 #[must_use]
 pub fn scenarios() -> Vec<ScenarioEntry> {
     let entry = |scenario: Scenario| {
@@ -107,8 +112,8 @@ pub fn scenarios() -> Vec<ScenarioEntry> {
             None => stealing::scenario(scenario.name),
         }?;
         let in_full = Scenario { name: protocol, policy: Some(policy.to_owned()), ..scenario };
-        // A protocol with this ending is a repaired version, which this project has made. Its
-        // scenarios are this project's too.
+        // A protocol whose name has this ending is a repaired version that this project has made.
+        // Its scenarios also come from this project.
         let source = match protocol.ends_with("-repaired") {
             true => "ours, a repaired scenario of the hLRC paper (MICRO 2016)",
             false => "hLRC paper (MICRO 2016), section IV",
@@ -118,7 +123,7 @@ pub fn scenarios() -> Vec<ScenarioEntry> {
     Scenario::all().into_iter().filter_map(entry).collect()
 }
 
-/// The table of the scenarios in Markdown.
+/// A table in Markdown with the name, the policy and the meaning of the policy of each scenario.
 #[must_use]
 pub fn scenarios_page() -> String {
     let mut page = "| scenario | policy | meaning of the policy |\n|---|---|---|\n".to_owned();
@@ -128,32 +133,34 @@ pub fn scenarios_page() -> String {
     page
 }
 
-/// A workload, as `list workloads` shows it.
+/// The properties of a workload that the command `list workloads` shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct WorkloadEntry {
     /// The name of the workload.
     pub name: &'static str,
-    /// A summary of one line.
+    /// A summary of the workload, in one line.
     pub summary: &'static str,
-    /// The subject of the workload. The list is grouped by subject.
+    /// The name of the workload's room: a group of workloads of one kind, such as stencils. `list
+    /// workloads` groups the workloads by room.
     pub room: &'static str,
-    /// A summary of the subject, in one line.
+    /// A summary of the workload's room (its group of workloads), in one line.
     #[serde(skip)]
     pub room_summary: &'static str,
     /// The purpose of the workload: `benchmark`, `stress`, `diagnosis` or `race`.
     pub purpose: &'static str,
     /// The source of the workload: a paper, or this project.
     pub source: &'static str,
-    /// The sizes for `--size NAME`, the smallest first.
+    /// The sizes of the workload that the option `--size NAME` accepts, the smallest first.
     pub sizes: Vec<SizeEntry>,
-    /// The settings for `--set NAME=VALUE`.
+    /// The settings of the workload that the option `--set NAME=VALUE` accepts.
     pub settings: Vec<SettingEntry>,
-    /// The named inputs for `--input NAME`, in addition to graphs.
+    /// The inputs that the workload itself provides and the option `--input NAME` selects. If the
+    /// workload accepts graphs, `--input` also accepts graphs, which are not in this list.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputEntry>,
 }
 
-/// A size of a workload.
+/// A named size of a workload, which stands for values of its settings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct SizeEntry {
     /// The name of the size.
@@ -162,12 +169,12 @@ pub struct SizeEntry {
     pub settings: BTreeMap<&'static str, &'static str>,
 }
 
-/// A named input of a workload.
+/// An input that a workload itself provides under a name.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct InputEntry {
     /// The name of the input.
     pub name: &'static str,
-    /// A summary of one line.
+    /// A summary of the input, in one line.
     pub summary: &'static str,
 }
 
@@ -178,15 +185,16 @@ pub struct SettingEntry {
     pub name: &'static str,
     /// The meaning of the setting.
     pub meaning: &'static str,
-    /// The value of the setting if the user gives none.
+    /// The value of the setting if the user gives no value.
     pub default: String,
     /// The unit of the setting's value, if it is a number with a unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<&'static str>,
-    /// The names of the choices, if the setting is a policy. Empty for other settings.
+    /// The names of the values that the setting may have, if the setting is a policy. Empty for
+    /// other settings.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<&'static str>,
-    /// The meaning of each choice, in the same order as the choices.
+    /// The meaning of each entry of `choices`, in the same order.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choice_meanings: Vec<&'static str>,
     /// The smallest and the largest value, if the setting is a number.
@@ -194,14 +202,16 @@ pub struct SettingEntry {
     pub range: Option<[u64; 2]>,
 }
 
-/// The workloads, sorted by subject (`room`).
+/// All workloads, sorted so that those of one `room` (a group of workloads of one kind) are
+/// together.
 fn by_room() -> Vec<&'static Workload> {
     let mut all = workloads::all().to_vec();
     all.sort_by_key(|workload| workload.room);
     all
 }
 
-/// All workloads, as `list workloads` shows them, grouped by subject (`room`).
+/// All workloads, with the properties that the command `list workloads` shows. They are grouped by
+/// `room` (a group of workloads of one kind).
 #[must_use]
 pub fn workloads() -> Vec<WorkloadEntry> {
     let sizes = |workload: &Workload| {
@@ -249,7 +259,7 @@ fn setting_entry(setting: &'static Setting, default: String) -> SettingEntry {
     SettingEntry { name, meaning, default, unit, choices, choice_meanings, range }
 }
 
-/// The names of all sizes of workloads, the smallest first.
+/// The names that a size of a workload can have, the smallest size first.
 #[must_use]
 pub fn size_names() -> Vec<&'static str> {
     Size::ALL.map(Size::name).to_vec()
@@ -261,12 +271,12 @@ pub fn workload_names() -> Vec<&'static str> {
     workloads::all().iter().map(|workload| workload.name).collect()
 }
 
-/// A memory model, as `list models` shows it.
+/// The properties of a memory model that the command `list models` shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ModelEntry {
     /// The name of the model.
     pub name: &'static str,
-    /// A summary of one line.
+    /// A summary of the model, in one line.
     pub summary: &'static str,
     /// The publication that defines the model.
     pub source: &'static str,
@@ -274,7 +284,8 @@ pub struct ModelEntry {
     pub claimed_by: Vec<&'static str>,
 }
 
-/// All memory models, as `list models` shows them. A litmus test can be checked under each of them.
+/// All memory models, with the properties that the command `list models` shows. A litmus test can
+/// be checked under each of these models.
 #[must_use]
 pub fn models() -> Vec<ModelEntry> {
     let entry = |model: &litmus::cat::Shipped| ModelEntry {
@@ -290,13 +301,13 @@ pub fn models() -> Vec<ModelEntry> {
     litmus::cat::shipped_names().iter().map(entry).collect()
 }
 
-/// The names of all models.
+/// The names of all memory models.
 #[must_use]
 pub fn model_names() -> Vec<&'static str> {
     litmus::cat::shipped_names().iter().map(|model| model.name).collect()
 }
 
-/// A paper, as `list papers` shows it.
+/// The properties of a paper that the command `list papers` shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PaperEntry {
     /// The name of the paper.
@@ -305,7 +316,7 @@ pub struct PaperEntry {
     pub summary: String,
     /// The number of the paper's claims that its claims file records.
     pub claims: usize,
-    /// Whether `reproduce` can run the experiments of the paper.
+    /// Whether the command `reproduce` can run the experiments of the paper.
     pub experiments: bool,
 }
 
@@ -323,14 +334,14 @@ struct ClaimFile {
     place: String,
 }
 
-/// A claim of a paper, as `list papers NAME` shows it.
+/// The properties of a paper's claim that the command `list papers NAME` shows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ClaimEntry {
     /// The name of the claim.
     pub id: String,
-    /// The claim in words.
+    /// The text of the claim.
     pub says: String,
-    /// The place of the claim in the paper.
+    /// The place of the claim in the paper, such as a section or a figure.
     #[serde(rename = "where")]
     pub place: String,
 }
@@ -352,7 +363,7 @@ fn paper_file(name: &str, text: &str) -> Result<PaperFile, Error> {
     })
 }
 
-/// All papers, as `list papers` shows them.
+/// All papers, with the properties that the command `list papers` shows.
 ///
 /// # Errors
 /// If a built-in file cannot be read. A test checks that every built-in file can be read.

@@ -8,26 +8,27 @@ use crate::record::Record;
 use crate::results::Interval;
 use crate::systems::Changes;
 
-/// A comparison of scenarios on one or more workloads and systems. The field names are the keys of
+/// A comparison of scenarios on one or more workloads and machines. The field names are the keys of
 /// the JSON output, so they must not change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Comparison {
-    /// The name of the machine. If there are several machines, their names joined by commas.
+    /// The name of the compared machine. With several machines, their names, joined by commas.
     pub system: String,
     /// The names of the compared machines.
     pub systems: Vec<String>,
-    /// The parameters in which each machine differs from its description.
+    /// The changes of machine parameters that the user requested. They apply to every machine.
     #[serde(skip_serializing_if = "Changes::is_empty")]
     pub machine: Changes,
     /// The seed of the first run. Each further run uses the next higher seed.
     pub seed: u64,
-    /// The seeds. With more than one seed, every number in the rows is a mean over the seeds.
+    /// The seeds of all runs. With more than one seed, every number in the rows is a mean over the
+    /// seeds.
     pub seeds: Vec<u64>,
-    /// The rows, sorted by machine, then by workload, then in the order of the
-    /// scenarios.
+    /// The results of each scenario on each workload and machine. The rows are sorted by machine,
+    /// then by workload. The rows of one workload have the order of the scenarios.
     pub rows: Vec<Row>,
-    /// The geometric means over the workloads, one for each scenario that has the right answer on
-    /// all workloads.
+    /// For each machine, the geometric means over the workloads: one entry for each scenario whose
+    /// speedup is known on all workloads. Empty with only one workload.
     pub means: Vec<Mean>,
 }
 
@@ -38,11 +39,11 @@ pub struct Row {
     pub system: String,
     /// The name of the workload.
     pub workload: &'static str,
-    /// The scenario as written on the command line.
+    /// The scenario, as the user wrote it on the command line.
     pub scenario: String,
     /// The name of the protocol.
     pub protocol: &'static str,
-    /// The name of the policy.
+    /// The policies (variants of the program) that the scenario's runs use, joined by commas.
     pub policy: String,
     /// The duration of the run, in cycles.
     pub cycles: u64,
@@ -53,38 +54,42 @@ pub struct Row {
     pub traffic_bytes: u64,
     /// The energy of all parts of the machine, in picojoules.
     pub energy_pj: f64,
-    /// Whether the answer is right with every seed.
+    /// Whether the program's answer is right with every seed.
     pub answer_ok: bool,
-    /// The reason why an answer is wrong.
+    /// The reason why the answer of a run is wrong, or why a run did not end. `None` if all answers
+    /// are right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
-    /// The 95% intervals of the means. `None` with one seed.
+    /// The means over the seeds of the numbers in this row, each with its 95% confidence interval.
+    /// `None` with one seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub intervals: Option<Intervals>,
-    /// Traffic and energy, in this order, as ratios to those of the first scenario, each with its
-    /// 95% interval.
+    /// First the traffic of this scenario divided by the traffic of the first scenario, then the
+    /// energy of this scenario divided by the energy of the first scenario. Each ratio has its 95%
+    /// confidence interval.
     #[serde(skip)]
     pub relative: [Option<Interval>; 2],
-    /// Whether traffic and energy are known. A run that was stopped for lack of progress has no
-    /// counts.
+    /// Whether the traffic and the energy of all runs are known. They are unknown for a run that
+    /// was stopped for lack of progress.
     #[serde(skip)]
     pub is_counted: bool,
 }
 
-/// Means over the seeds with their 95% intervals.
+/// Means over the seeds, each with its 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Intervals {
-    /// The confidence interval of the cycles.
+    /// The mean of the cycles, with its confidence interval.
     pub cycles: Interval,
-    /// The confidence interval of the speedup.
+    /// The mean of the speedup, with its confidence interval.
     pub speedup: Option<Interval>,
-    /// The confidence interval of the bytes that were sent over the network.
+    /// The mean of the bytes that were sent over the network, with its confidence interval.
     pub traffic_bytes: Interval,
-    /// The confidence interval of the energy, in picojoules.
+    /// The mean of the energy in picojoules, with its confidence interval.
     pub energy_pj: Interval,
 }
 
-/// The means of one scenario over all workloads on a machine.
+/// The speedup, the traffic ratio and the energy ratio of one scenario on a machine, each as a
+/// geometric mean over all workloads. All three compare the scenario with the first scenario.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Mean {
     /// The name of the machine.
@@ -99,19 +104,20 @@ pub struct Mean {
     /// The energy of the scenario divided by the energy of the first scenario: the geometric mean
     /// of these ratios over the workloads.
     pub energy_ratio: Option<f64>,
-    /// The 95% interval of the speedup. `None` with one seed.
+    /// The mean speedup with its 95% confidence interval. `None` with one seed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<Interval>,
     /// The geometric mean of the traffic ratios, then the geometric mean of the energy ratios, each
-    /// with its 95% interval.
+    /// with its 95% confidence interval. A ratio is a value of this scenario divided by the value
+    /// of the first scenario.
     #[serde(skip)]
     pub relative: [Option<Interval>; 2],
 }
 
 impl Comparison {
-    /// Compares the records of runs. `records` is sorted by system, then by workload, then in the
-    /// order of the scenarios, and has one record for each seed. The rows have the same order. The
-    /// first scenario is the baseline.
+    /// Compares the records of runs. `records` is sorted by machine, then by workload, then in the
+    /// order of `scenarios`, then in the order of `seeds`. The rows have the same order. The first
+    /// scenario is the baseline.
     #[must_use]
     pub fn new(seeds: &[u64], scenarios: &[String], records: &[Record]) -> Comparison {
         let (each, case) = (seeds.len().max(1), seeds.len().max(1) * scenarios.len().max(1));
@@ -152,8 +158,9 @@ impl Comparison {
     }
 }
 
-/// Applies `quotient` to each pair of records with the same seed: one of the scenario and one of
-/// the first scenario. `None` if one of the answers is wrong.
+/// Applies `quotient` to each pair of records with the same seed: a record of some scenario
+/// (`records`) and a record of the first scenario (`first`). Returns `None` if an answer is wrong
+/// or a quotient is undefined.
 fn quotients(
     records: &[Record],
     first: &[Record],
@@ -204,9 +211,10 @@ fn row(scenario: &str, records: &[Record], first: &[Record]) -> Row {
     }
 }
 
-/// The means of a scenario over all workloads. For each seed it computes the geometric mean over
-/// the workloads, and then the mean of these over the seeds. `None` if the scenario has no right
-/// answer on some workload.
+/// The mean speedup, traffic ratio and energy ratio of a scenario over all workloads. For each of
+/// these three quantities and each seed, the function computes the geometric mean over the
+/// workloads. The result has the mean of these geometric means over the seeds. `None` if the
+/// scenario or the first scenario has no right answer on some workload.
 fn mean(system: &str, scenario: &str, cases: &[&Vec<&[Record]>], at: usize) -> Option<Mean> {
     let of = |quotient| {
         let each = cases.iter().map(|case| quotients(case.get(at)?, case.first()?, quotient));

@@ -12,10 +12,11 @@ pub(crate) fn of(bytes: &[u8]) -> String {
     in_hexadecimal(&Sha256::digest(bytes))
 }
 
-/// The digest of the content of a file, and the number of its bytes.
+/// The SHA-256 digest of the content of a file in hexadecimal, and the number of bytes of the file.
 pub(crate) fn of_file(path: &Path) -> io::Result<(String, u64)> {
     let mut file = File::open(path)?;
-    // A pipe or a device would be empty when the run reads it, or without end.
+    // A pipe or a device is refused: it would be empty when the run reads it later, or it would
+    // never end.
     if !file.metadata()?.is_file() {
         return Err(io::Error::other("it is not a regular file"));
     }

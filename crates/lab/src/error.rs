@@ -18,18 +18,18 @@ pub enum Error {
     File {
         /// The place of the fault in the file.
         place: Place,
-        /// The value found and the value expected.
+        /// The text of the error: the value found and the value expected.
         message: String,
     },
-    /// A file that cannot be read.
+    /// A file cannot be read.
     #[error("cannot read {}: {reason}", path.display())]
     Unreadable {
         /// The path of the file.
         path: PathBuf,
-        /// The reason, in the words of the operating system.
+        /// The reason why the file cannot be read, in the words of the operating system.
         reason: String,
     },
-    /// A place where results cannot be written.
+    /// Results cannot be written to a file or folder.
     #[error("cannot write to {}: {reason}", path.display())]
     Unwritable {
         /// The path of the file or folder.
@@ -42,17 +42,17 @@ pub enum Error {
     Unknown {
         /// The kind of thing that the name should denote, such as a system or a protocol.
         what: &'static str,
-        /// The name that was given.
+        /// The unknown name that the user gave.
         name: String,
         /// The known name that is most similar to the given name. `None` if no known name is
         /// similar.
         suggestion: Option<String>,
-        /// All names that exist.
+        /// All known names of the kind `what`, such as the names of all systems.
         known: Vec<String>,
     },
     /// The user named an input for a workload that generates its input from its settings.
     #[error(
-        "workload `{workload}` has no input `{input}`, it makes its own from its settings; \
+        "workload `{workload}` has no input `{input}`, because it generates its input from its settings; \
          graphs are the input of {}; numbers are the input of {}",
         programs::workloads().map(|known| known.name).collect::<Vec<_>>().join(", "),
         inputs::workloads().map(|known| known.name).collect::<Vec<_>>().join(", ")
@@ -60,7 +60,7 @@ pub enum Error {
     UnknownInput {
         /// The name of the workload.
         workload: &'static str,
-        /// The input that was given.
+        /// The name of the input that the user gave.
         input: String,
     },
     /// An input file that cannot be read, or a graph that cannot be generated.
@@ -80,7 +80,8 @@ fn hint(suggestion: Option<&str>, known: &[String]) -> String {
 }
 
 impl Error {
-    /// The error for an unknown name, with the nearest known name.
+    /// The error for an unknown name. It suggests the known name that is most similar, if one is
+    /// similar.
     #[must_use]
     pub fn unknown<S: AsRef<str>>(what: &'static str, name: &str, known: &[S]) -> Error {
         let known: Vec<String> = known.iter().map(|known| known.as_ref().to_owned()).collect();
@@ -96,7 +97,8 @@ impl Error {
         format!("{first}{stop} {sentence}")
     }
 
-    /// The error for an input that the workload does not have.
+    /// The error for an input that the workload does not have. The name of the input may be any
+    /// text of the user.
     #[must_use]
     pub fn unknown_input(workload: &'static str, input: &str) -> Error {
         Error::UnknownInput { workload, input: printable(input) }

@@ -19,19 +19,21 @@ use crate::systems::{Changes, Systems};
 pub struct Question {
     /// A machine: a name or a file.
     pub system: String,
-    /// Changes of machine parameters. Each one is a path in the machine file and a value.
+    /// Changes of machine parameters. Each change is the path of a parameter in the machine file,
+    /// and the new value.
     pub machine: Vec<(String, String)>,
     /// A protocol or a scenario of the hLRC paper: `NAME[+POLICY]`.
     pub scenario: String,
     /// The name of a workload.
     pub workload: String,
-    /// The input: a graph file, the name of a stand-in, files of numbers separated by commas, or
-    /// the name of an input that the workload itself provides.
+    /// The input: a graph file, the name of a stand-in (a generated graph), files of numbers
+    /// separated by commas, or the name of an input that the workload itself provides.
     pub input: Option<String>,
-    /// The scale of a stand-in, such as `1/16`.
+    /// The scale of a stand-in (a generated graph), such as `1/16` of its full size.
     pub scale: Option<String>,
-    /// The size of the workload: `tiny`, `small` or `paper`. `None` means the defaults of the
-    /// settings. The settings of an input and those in `settings` override those of the size.
+    /// The size of the workload: `tiny`, `small` or `paper`. A size gives values to some settings.
+    /// With `None` all settings have their defaults. The values of a named input and the values in
+    /// `settings` override the values of the size.
     pub size: Option<String>,
     /// Settings of the workload: name and value.
     pub settings: Vec<(String, String)>,
@@ -45,8 +47,8 @@ pub struct Question {
     pub patience_cycles: Option<u64>,
 }
 
-/// A run that was requested with a `Question`, after all its names were found and all its numbers
-/// were in range.
+/// A run that was requested with a `Question` (the description of a run as typed), after all names
+/// were looked up and all numbers were checked.
 #[derive(Clone, Debug)]
 pub struct Experiment {
     /// The machine on which the program runs, with its changes.
@@ -59,12 +61,12 @@ pub struct Experiment {
     pub workload: &'static Workload,
     /// The input graph. `None` if the program has no input graph.
     pub input: Option<GraphInput>,
-    /// The numbers that the program works on. `None` if they do not come from files.
+    /// The tables of numbers from files that the program works on. `None` if the program has no
+    /// such input.
     pub numbers: Option<NumbersInput>,
-    /// The input that the workload itself provides and the question names. `None` if the question
-    /// names no such input.
+    /// The input that the user names, if the workload itself provides this input. `None` otherwise.
     pub named: Option<&'static NamedInput>,
-    /// The size that the question names. `None` if it names no size.
+    /// The size of the workload that the user names. `None` if the user names no size.
     pub size: Option<Size>,
     /// The settings of the workload. They include the policy.
     pub settings: Settings,
@@ -83,13 +85,15 @@ impl Experiment {
     /// Looks up every name of a question (the description of a run as typed).
     ///
     /// # Errors
-    /// For the first unknown name, or the first value that does not fit.
+    /// If a name is unknown, or if a value is not allowed. The error describes the first such
+    /// fault.
     pub fn new(systems: &Systems, question: &Question) -> Result<Experiment, Error> {
         Experiment::on(systems, question, &mut Opened::default())
     }
 
-    /// Does the same as [`Experiment::new`], and shares an open input between calls. The experiment
-    /// uses the input in `opened`. If it is not there, the function opens it and stores it there.
+    /// Does the same as [`Experiment::new`], but shares an open input between calls: if `opened`
+    /// has the input, the experiment uses it. Otherwise the function opens the input and stores it
+    /// in `opened`.
     fn on(systems: &Systems, question: &Question, opened: &mut Opened) -> Result<Experiment, Error> {
         set_once(&question.settings)?;
         let machine = Changes::parse(&question.machine);
@@ -97,8 +101,9 @@ impl Experiment {
         Experiment::with_machine((system, machine), question, opened)
     }
 
-    /// Does the same as [`Experiment::new`], for a machine that is already loaded. The fields
-    /// `system` and `machine` of `question` are ignored.
+    /// Does the same as [`Experiment::new`], but for a machine that is already loaded, and with an
+    /// input that several calls share through `opened`. The fields `system` and `machine` of
+    /// `question` are ignored.
     pub(crate) fn with_machine(
         (system, machine): (System, Changes),
         question: &Question,
@@ -154,12 +159,13 @@ impl Experiment {
         Ok(experiment)
     }
 
-    /// Combines every workload with every scenario. The result is sorted by workload. A setting of
-    /// the question applies only to the workloads that have it, and at least one workload must have
-    /// it.
+    /// Combines every workload with every scenario. The result is sorted by workload. A setting
+    /// that the user gives applies only to the workloads that have this setting. At least one
+    /// workload must have the setting.
     ///
     /// # Errors
-    /// The errors of a single question.
+    /// If a workload or a scenario is named twice. Also the errors of [`Experiment::new`] for each
+    /// combination.
     pub fn grid(
         systems: &Systems,
         question: &Question,
@@ -197,7 +203,7 @@ impl Experiment {
     /// The program of the workload, with the check of its answer.
     ///
     /// # Errors
-    /// Settings that conflict.
+    /// If values of the settings conflict with each other.
     pub fn instance(&self) -> Result<Instance, Error> {
         let on_graph = self.input.as_ref().zip(program_of(self.workload));
         let on_numbers = self.numbers.as_ref().zip(inputs::program_of(self.workload));
@@ -222,8 +228,8 @@ impl Experiment {
         self.settings_beside(self.input.is_some() || self.numbers.is_some())
     }
 
-    /// The settings by name, without those that an input from the user replaces if `has_input` says
-    /// that there is one.
+    /// The names and values of the settings. If `has_input` is true, the settings that the user's
+    /// input replaces are left out.
     pub(crate) fn settings_beside(
         &self,
         has_input: bool,
@@ -234,7 +240,7 @@ impl Experiment {
         settings.filter(move |(name, _)| says(name))
     }
 
-    /// The name of the workload's input. `None` if the question names no input.
+    /// The name of the workload's input. `None` if the user names no input.
     #[must_use]
     pub fn input_name(&self) -> Option<String> {
         let graph = self.input.as_ref().map(|input| input.name.clone());
@@ -251,7 +257,7 @@ impl Experiment {
     }
 }
 
-/// Checks that every setting is given once.
+/// Checks that no setting is given more than once.
 pub(crate) fn set_once(settings: &[(String, String)]) -> Result<(), Error> {
     for (at, (name, second)) in settings.iter().enumerate() {
         if let Some((_, first)) = settings[..at].iter().find(|(other, _)| other == name) {
@@ -272,8 +278,8 @@ pub(crate) fn named_once(what: &str, names: &[String]) -> Result<(), Error> {
     }
 }
 
-/// The input that the workload itself provides under the requested name. `None` if the question
-/// names no input, or if the workload provides no inputs.
+/// The input that the workload itself provides under the name that the user gives in `question`.
+/// `None` if the user names no input, or if the workload provides no inputs of its own.
 fn named_input(workload: &Workload, question: &Question) -> Result<Option<&'static NamedInput>, Error> {
     let (inputs, Some(name)) = (workload.inputs(), &question.input) else { return Ok(None) };
     if inputs.is_empty() {
@@ -292,7 +298,8 @@ fn named_input(workload: &Workload, question: &Question) -> Result<Option<&'stat
     }
 }
 
-/// Checks that the input and its scale fit the workload.
+/// Checks that the workload accepts the input and the scale that the user names in `question`, and
+/// that the user sets no setting that this input replaces.
 fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     let Some(input) = &question.input else {
         return match &question.scale {
@@ -326,7 +333,7 @@ fn check_input(workload: &Workload, question: &Question) -> Result<(), Error> {
     }
 }
 
-/// The settings that have no effect if the user gives an input.
+/// The settings that have no effect if the user gives an input, because the input replaces them.
 fn settings_of_input(workload: &Workload) -> &'static [&'static str] {
     match inputs::program_of(workload) {
         Some(program) => program.settings,
@@ -334,8 +341,8 @@ fn settings_of_input(workload: &Workload) -> &'static [&'static str] {
     }
 }
 
-/// The work-stealing policy that the scenario prescribes. `None` if the scenario prescribes no
-/// policy, or if it is a plain protocol and the workload does not steal work.
+/// The policy for work stealing that the scenario prescribes. `None` if the scenario prescribes no
+/// such policy, or if the scenario is only a protocol and the workload does not steal work.
 fn stealing(scenario: &Scenario, workload: &Workload) -> Result<Option<&'static str>, Error> {
     if scenario.stealing.is_none() || App::of(workload).is_some() {
         return Ok(scenario.stealing);

@@ -1,4 +1,5 @@
-//! The input of a program: a graph from a file or a stand-in, or numbers from files.
+//! The input of a program: a graph from a file, a stand-in (a generated graph), or numbers from
+//! files.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,19 +20,19 @@ pub use workloads::graph::programs::Content;
 /// input.
 pub(crate) const INPUT_SEED: u64 = 1;
 
-/// A graph with the name under which it was requested.
+/// An input graph, with the name by which the user requested it.
 #[derive(Clone, Debug)]
 pub struct GraphInput {
-    /// The name as the user gave it.
+    /// The name of the graph, as the user gave it.
     pub name: String,
-    /// The graph, its source and its repairs.
+    /// The graph, the description of its source, and the repairs that its reader made.
     pub opened: Arc<OpenedGraph>,
 }
 
-/// The description of a graph in a record.
+/// The description of an input graph in the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct GraphRecord {
-    /// The source, in one line.
+    /// The source of the graph, in one line.
     pub origin: String,
     /// The number of vertices of the graph.
     pub vertices: u64,
@@ -42,18 +43,19 @@ pub struct GraphRecord {
 }
 
 impl GraphInput {
-    /// Reads a graph from a file, or generates a stand-in. The content may also be a sparse matrix,
+    /// Reads a graph from a file, or generates a stand-in (a generated graph of the size and kind
+    /// of a well-known graph). `content` says whether the file has a graph or a sparse matrix,
     /// which is read as a graph. Only a stand-in may have a scale.
     ///
     /// # Errors
-    /// An unknown name, a file without a graph, or a bad scale.
+    /// If the name is unknown, if the file has no graph, or if the scale is not allowed.
     pub fn open(name: &str, scale: Option<&str>, content: Content) -> Result<GraphInput, Error> {
         let scale = scale.map_or(Ok(Scale::FULL), parse_scale)?;
         let opened = GraphSource::of(name).open(scale, INPUT_SEED, &content.options())?;
         Ok(GraphInput { name: printable(name), opened: Arc::new(opened) })
     }
 
-    /// The description of the graph for a record.
+    /// The description of the graph for the record of a run.
     #[must_use]
     pub fn record(&self) -> GraphRecord {
         GraphRecord {
@@ -65,23 +67,23 @@ impl GraphInput {
     }
 }
 
-/// Tables of numbers with the names under which they were requested.
+/// Tables of numbers from files, with the names by which the user requested them.
 #[derive(Clone, Debug)]
 pub struct NumbersInput {
-    /// The names as the user gave them: paths, separated by commas.
+    /// The paths of the files as the user gave them, separated by commas.
     pub name: String,
-    /// The tables, one for each file of the program.
+    /// The tables of numbers, one for each input file of the program.
     pub tables: Vec<Arc<Table>>,
     /// The description of each table.
     pub records: Vec<TableRecord>,
 }
 
-/// The description of a table of numbers in a record.
+/// The description of a table of input numbers in the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableRecord {
     /// The content of the table, such as `places`.
     pub content: &'static str,
-    /// The file with its format, in one line.
+    /// The file of the table and the format of the file, in one line.
     pub origin: String,
     /// The number of rows of the table.
     pub rows: u64,
@@ -90,10 +92,11 @@ pub struct TableRecord {
 }
 
 impl NumbersInput {
-    /// Reads the files that a program has with its settings.
+    /// Reads the tables of numbers that a program needs, one from each path. `files` describes the
+    /// expected content of each file.
     ///
     /// # Errors
-    /// A wrong number of files, or a file whose content does not fit the settings.
+    /// If the number of paths is wrong, or if the content of a file is not the expected content.
     fn open(
         (name, paths): (&str, &[PathBuf]),
         program: &NumberProgram,
@@ -125,25 +128,26 @@ impl NumbersInput {
     }
 }
 
-/// The paths in the name of an input, which separates them by commas.
+/// The paths that an input's name consists of. Commas separate them.
 pub(crate) fn paths_in(name: &str) -> impl Iterator<Item = &str> {
     name.split(',')
 }
 
-/// The input of several runs, read once.
+/// The input that several runs share, so that it is read only once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Opened {
-    /// The folder in which relative paths of files of numbers begin. The working directory if it is
-    /// empty.
+    /// The folder that relative paths of number files start from. If empty, they start from the
+    /// working directory.
     pub(crate) folder: PathBuf,
-    /// The graph, if it is open.
+    /// The input graph. `None` if no graph has been opened yet.
     pub(crate) graph: Option<GraphInput>,
-    /// The files of numbers.
+    /// The files of numbers that have been read.
     pub(crate) numbers: OpenedNumbers,
 }
 
 impl Opened {
-    /// The numbers of a program with these settings.
+    /// The tables of numbers that a program uses with these settings. Reads the files if they have
+    /// not been read yet.
     pub(crate) fn numbers(
         &mut self,
         name: &str,
@@ -155,13 +159,14 @@ impl Opened {
     }
 }
 
-/// The files of numbers of one input. Settings can change the shape that a file must have, so the
-/// files are read once for each shape.
+/// The tables of numbers of one input. The settings of a program determine the shape (such as the
+/// number of columns) that each file must have, so the files are read once for each shape.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct OpenedNumbers(Vec<(Vec<NumberFile>, NumbersInput)>);
 
 impl OpenedNumbers {
-    /// The numbers in the shape that the settings give them.
+    /// The tables of numbers in the shape that the settings require. Reads the files if they have
+    /// not been read in this shape.
     pub(crate) fn get(
         &mut self,
         input: (&str, &[PathBuf]),
@@ -177,7 +182,7 @@ impl OpenedNumbers {
         Ok(opened)
     }
 
-    /// The numbers in every shape in which they were read.
+    /// The tables of numbers in every shape in which they have been read.
     pub(crate) fn all(&self) -> impl Iterator<Item = &NumbersInput> {
         self.0.iter().map(|(_, input)| input)
     }

@@ -1,8 +1,8 @@
-//! Litmus tests on a simulated machine: the program that `litmus` judges, run
-//! as a kernel with timing.
+//! Runs litmus tests on a simulated machine. The crate `litmus` decides which outcomes a memory
+//! model allows for a test. This module turns the same test into a kernel for the simulator.
 //!
-//! Each thread is one lane of its own wavefront, in the work-group that the
-//! test names. Each location has its own line.
+//! Each thread of the test is one lane of its own wavefront, in the work-group that the test names.
+//! Each location of the test has its own cache line.
 
 use core::fmt;
 use std::rc::Rc;
@@ -28,14 +28,14 @@ impl fmt::Display for Unsupported {
 
 impl core::error::Error for Unsupported {}
 
-/// The key of the final values of the locations in the answer of a run.
+/// The key under which the answer of a run has the final values of the test's locations.
 pub const LOCATIONS: &str = "locations";
-/// The beginning of the key of a thread's registers in the answer of a run. The number of the
-/// thread follows it.
+/// The beginning of the key under which the answer of a run has the registers of a thread. The
+/// number of the thread follows this text.
 pub const REGISTERS: &str = "registers of ";
 
-/// The number of words in the cache line of a location. A word has 64 bits, so that it can hold an
-/// address.
+/// The distance between two locations in memory, in words of 64 bits. With this distance, each
+/// location has its own cache line. A word has 64 bits so that it can hold an address.
 const LINE_WORDS: u64 = 32;
 
 /// The wavefront that executes a thread of the test, and its work-group.
@@ -94,14 +94,15 @@ struct Running {
     roles: Vec<Role>,
     memory: Array<u64>,
     results: Array<u64>,
-    /// The number of words in `results` for the registers of one thread.
+    /// The number of words that the array `results` reserves for the registers of one thread of the
+    /// litmus test.
     file: u64,
     delay: u32,
     seed: u64,
 }
 
-/// Returns the role of each thread, the number of work-groups, and the number of wavefronts in each
-/// work-group.
+/// Returns the role of each thread (its work-group and wavefront), the number of work-groups, and
+/// the number of wavefronts in each work-group.
 fn roles(test: &Program) -> (Vec<Role>, u32, u32) {
     let mut groups: Vec<(Option<ScopeId>, u32)> = Vec::new();
     let mut roles = Vec::new();
@@ -248,8 +249,8 @@ pub(crate) fn semantics(test: &Program, order: Order, scope: Option<ScopeId>, re
     if remote { semantics.remote() } else { semantics }
 }
 
-/// The word of memory that holds a location: in global memory, or in the local memory of a
-/// work-group.
+/// The word of memory that holds a location of the test: a word in global memory, or a word in the
+/// local memory of a work-group.
 enum Word {
     Global(u64),
     Local(u64),

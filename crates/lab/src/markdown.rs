@@ -1,4 +1,4 @@
-//! Renders the results of a reproduction as Markdown.
+//! Renders the results of a reproduction (the experiments of a paper, run again) as Markdown.
 
 use core::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::results::{Bar, Figure, Group, Interval, Results, Row, Scored, Shape, Status};
 
 impl Status {
-    /// All statuses of a claim, the best one first.
+    /// All statuses that a claim can have. The best status is first.
     pub const ALL: [Status; 6] = [
         Status::Reproduced,
         Status::Direction,
@@ -18,7 +18,7 @@ impl Status {
         Status::NotRun,
     ];
 
-    /// The name of the status. `claims/README.md` defines the statuses.
+    /// The name of the status. The file `claims/README.md` says what each status means.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -33,7 +33,7 @@ impl Status {
 }
 
 impl Scored {
-    /// The measured value as a short text for a table.
+    /// The measured value of the claim as a short text for a table.
     #[must_use]
     pub fn measured_text(&self) -> String {
         match &self.measured {
@@ -48,7 +48,7 @@ impl Scored {
                     text += &format!(" ({} to {})", figure(low), figure(high));
                 }
                 if let Some(input) = &self.worst_input {
-                    text += &format!(" on {input}, the worst");
+                    text += &format!(" on {input}, the worst input");
                 }
                 text
             }
@@ -56,7 +56,7 @@ impl Scored {
         }
     }
 
-    /// The published value as a short text for a table.
+    /// The published value of the claim as a short text for a table.
     #[must_use]
     pub fn published_text(&self) -> String {
         match &self.published {
@@ -66,8 +66,8 @@ impl Scored {
         }
     }
 
-    /// The text of the status. If inputs were scaled down, it also names the status that the
-    /// measured values would have if they came from inputs of the published size.
+    /// The status of the claim as a text for a table. If inputs were scaled down, the text also
+    /// names the status that the same measured values would give with inputs of the published size.
     #[must_use]
     pub fn status_text(&self) -> String {
         match self.would_be {
@@ -122,10 +122,11 @@ pub fn report(results: &Results) -> String {
     page
 }
 
-/// The usual number of seeds for a mean. A page with another number of seeds says so.
+/// The usual number of seeds for a mean. A page with fewer seeds has a note about it.
 const USUAL_SEEDS: usize = 5;
 
-/// The note that a mean has fewer seeds than usual. Empty if it has enough seeds.
+/// The note that a mean has fewer seeds than usual. Empty if the number of seeds is at least the
+/// usual number.
 pub(crate) fn fewer(seeds: usize) -> String {
     match seeds {
         0 | USUAL_SEEDS.. => String::new(),
@@ -134,7 +135,7 @@ pub(crate) fn fewer(seeds: usize) -> String {
     }
 }
 
-/// A text for a cell of a table. Characters that would end the cell are replaced.
+/// Returns `text` for a cell of a Markdown table. Characters that would end the cell are replaced.
 pub(crate) fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }
@@ -153,9 +154,9 @@ fn claims(all: &[Scored]) -> String {
         .map(|status| format!("{} {}", count(status), status.name()))
         .collect();
     page += &format!(
-        "{}: {}. The rules are those of `claims/README.md`. An indicative claim is \
-                      measured on a scaled input, which counts for nothing; how its figures would score stands \
-                      behind it.\n\n",
+        "{}: {}. The rules are those of `claims/README.md`. An indicative claim is measured on a scaled \
+         input, so it is neither reproduced nor contradicted. The table also names the status that the \
+         measured values would have if the input had the published size.\n\n",
         counted(all.len() as u64, "claim"),
         counts.join(", ")
     );
@@ -228,8 +229,8 @@ fn drawn(figure: &Figure) -> String {
     page + "\n"
 }
 
-/// The table row with the published values for the bars of a group. Empty if no bar has a published
-/// value.
+/// The table row with the published values for the bars of a group in a chart. Empty if no bar has
+/// a published value.
 fn published_row(group: &Group) -> String {
     let has = |bar: &Bar| bar.published_range.is_some() || bar.published.iter().any(Option::is_some);
     if !group.bars.iter().any(has) {
@@ -282,8 +283,8 @@ fn failures(results: &Results) -> String {
 }
 
 impl Results {
-    /// The runs without a right answer. The runs on machines that ignore acquires are left out if
-    /// they ended, because their answers are expected to be wrong.
+    /// The runs without a right answer. A run on a machine that ignores acquires is left out if it
+    /// ended, because its answer is expected to be wrong.
     pub(crate) fn rows_without_answer(&self) -> impl Iterator<Item = &Row> {
         let is_unsound = |row: &Row| {
             let variant = self.variants.iter().find(|variant| variant.name == row.key.variant);

@@ -3,7 +3,7 @@
 use core::fmt;
 use std::path::{Path, PathBuf};
 
-/// A file, or one position in the file. A position is a line and a column, both counted from one.
+/// A file, or a position in a file. A position is a line and a column, both counted from one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The path of the file.
@@ -28,7 +28,7 @@ impl Place {
         Place { path: path.to_owned(), at: Some((line, column)) }
     }
 
-    /// The place that stands for the whole file.
+    /// The place that means the whole file.
     #[must_use]
     pub fn whole(path: &Path) -> Place {
         Place { path: path.to_owned(), at: None }

@@ -1,4 +1,5 @@
-//! Detects races in a program, over several seeds.
+//! Detects races in a program by runs with several seeds, and measures the cycles that narrower
+//! scopes save.
 
 use serde::Serialize;
 use sim::ScopeReplacement;
@@ -16,7 +17,7 @@ pub use sim::race::{
 /// The races found in all runs of an experiment.
 #[derive(Clone, Debug, Serialize)]
 pub struct Races {
-    /// The report about the races, with the numbers of accesses that the detector observed.
+    /// The report of the race detector: the races, and the numbers of accesses that it observed.
     #[serde(flatten)]
     pub report: RaceReport,
     /// The number of runs.
@@ -42,7 +43,7 @@ pub struct Failed {
 /// and each further run has the next seed. `each` receives the result of every run.
 ///
 /// # Errors
-/// If the experiment cannot run. A run with a wrong answer, or one that does not end, is not an
+/// If the experiment cannot run. A run with a wrong answer or a run that does not end is not an
 /// error: its races are reported.
 pub fn races(
     experiment: &Experiment,
@@ -62,24 +63,25 @@ pub fn races(
     Ok(Races { report: detector.finish(), runs: seeds, failed })
 }
 
-/// The cycles that a program saves if the scopes of operations are narrower.
+/// A comparison of the cycles of a program before and after the scopes of some operations are
+/// narrowed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Saving {
-    /// The operation, its scope, and the narrower scope that suffices. `None` if the saving is that
-    /// of narrowing all operations together.
+    /// The operation with its scope, which is wider than necessary, and the narrower scope that
+    /// suffices. `None` if all such operations are narrowed together.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub site: Option<WideScope>,
-    /// The cycles of the runs with all seeds together, with the scopes that the program names.
+    /// The sum of the cycles over all seeds, with the scopes that the program names.
     pub cycles_before: u64,
-    /// The cycles of the runs with all seeds together, with the narrower scope or scopes.
+    /// The sum of the cycles over all seeds, with the narrower scope or scopes.
     pub cycles_after: u64,
     /// Whether every run with the narrower scope has the right answer and no race.
     pub is_safe: bool,
 }
 
-/// Measures the cycles that the narrower scopes in `wide` save. The runs are repeated once for each
-/// operation with only the scope of this operation narrowed, and then with all these scopes
-/// narrowed.
+/// Measures the cycles that narrower scopes save. `wide` lists the operations whose scope is wider
+/// than necessary. The runs are repeated once for each such operation, with only its scope
+/// narrowed, and then with the scopes of all these operations narrowed.
 ///
 /// # Errors
 /// The errors of [`races`].

@@ -1,4 +1,4 @@
-//! The result of a run, as data and as JSON.
+//! The record of a run: its experiment and its result, as data and as JSON.
 
 use std::collections::BTreeMap;
 
@@ -8,18 +8,18 @@ use crate::input::{GraphRecord, TableRecord};
 use crate::systems::Changes;
 use crate::table::{Column, Values};
 
-/// The result of one run. The field names are the keys of the JSON output, so they must not change.
-/// New fields may be added.
+/// The experiment and the result of one run. The field names are the keys of the JSON output, so
+/// they must not change. New fields may be added.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Record {
     /// The name of the machine.
     pub system: String,
-    /// The parameters in which the machine differs from its description.
+    /// The changes of machine parameters that the user requested.
     #[serde(skip_serializing_if = "Changes::is_empty")]
     pub machine: Changes,
     /// The name of the protocol.
     pub protocol: &'static str,
-    /// The choices of the workload's policies, joined by commas.
+    /// The policies (variants of the program) that the run uses, joined by commas.
     pub policy: String,
     /// The name of the workload.
     pub workload: &'static str,
@@ -40,23 +40,27 @@ pub struct Record {
     pub seed: u64,
     /// The duration of the program on the simulated machine, in cycles.
     pub cycles: u64,
-    /// Whether the answer equals the answer of the reference on the host.
+    /// Whether the answer of the program is right: it equals the answer that a reference program
+    /// computes without the simulated machine.
     pub answer_ok: bool,
-    /// The reason why the answer is wrong, or why the run did not end.
+    /// The reason why the answer is wrong, or why the run did not end. `None` if the answer is
+    /// right.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
     /// Whether the program stopped because the settings of the workload do not fit the input or the
     /// machine. This is an error of the user, not a wrong answer of the machine.
     #[serde(skip)]
     pub misfit: bool,
-    /// The duration of the run on the host, in seconds. Zero unless the caller measures it. It is
-    /// the only value that differs between equal runs.
+    /// The real time that the simulation took, in seconds. Zero unless the caller measures this
+    /// time. All other values are the same if the run is repeated.
     pub wall_seconds: f64,
     /// The number of simulated events.
     pub events: u64,
-    /// The value of each counter, by its name. Counters of several runs can be added.
+    /// The value of each counter, by the name of the counter. Counters of several runs can be
+    /// added.
     pub counters: BTreeMap<String, u64>,
-    /// The energy of each part of the machine, and their sum as `total`, in picojoules.
+    /// The energy of each part of the machine in picojoules, by the name of the part. The entry
+    /// `total` is the sum of all parts.
     pub energy_pj: BTreeMap<String, f64>,
     /// The results of the kernels, in the order of execution.
     pub kernels: Vec<KernelRecord>,
@@ -80,8 +84,8 @@ impl Record {
         self.counters.get("noc_bytes_sent").copied().unwrap_or(0)
     }
 
-    /// A table with one row. Its columns are the experiment, its result, and every setting, counter
-    /// and energy by name.
+    /// The columns of a table with one row. They are the names and the seed of the experiment, its
+    /// result, and every machine change, setting, counter and energy.
     #[must_use]
     pub fn columns(&self) -> Vec<Column> {
         let text = |name: &str, value: &str| Column::text(name, vec![value.to_owned()]);

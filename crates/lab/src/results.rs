@@ -24,13 +24,13 @@ pub struct Results {
     pub settings: BTreeMap<String, String>,
     /// The scenarios, in the order of the experiment files.
     pub scenarios: Vec<ScenarioDescription>,
-    /// The inputs of the runs.
+    /// The inputs of the runs, with their descriptions.
     pub inputs: Vec<InputDescription>,
-    /// The variants: machines with their changes.
+    /// The variants of machines: each is a machine with named changes.
     pub variants: Vec<VariantDescription>,
-    /// The rows, one for each run.
+    /// The results of the runs, one row for each run.
     pub rows: Vec<Row>,
-    /// The figures, in the order of the paper.
+    /// The figures computed from the runs, in the order in which the paper has them.
     pub figures: Vec<Figure>,
     /// The claims of the paper, each with its measurement.
     pub claims: Vec<Scored>,
@@ -43,9 +43,9 @@ pub struct ScenarioDescription {
     pub name: String,
     /// The name of the protocol.
     pub protocol: String,
-    /// The policy of the program.
+    /// The name of the policy (a variant of the program that users can choose).
     pub policy: String,
-    /// A summary of one line.
+    /// The meaning of the policy, in one line.
     pub summary: String,
 }
 
@@ -58,13 +58,13 @@ pub struct InputDescription {
     pub workload: String,
     /// The name or the file of the input's graph.
     pub graph: String,
-    /// Whether the input is a stand-in, a generated graph that replaces the original.
+    /// Whether the input is a stand-in: a generated graph that replaces the original graph.
     pub stand_in: bool,
     /// The source of the input, in one or two words.
     pub source: String,
 }
 
-/// The description of a variant for a report: a machine, and the changes to it.
+/// The description of a variant of a machine for a report: the machine, and the changes to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariantDescription {
     /// The name of the variant. `base` is the variant without changes.
@@ -73,8 +73,8 @@ pub struct VariantDescription {
     pub system: String,
     /// The changes, such as `l1.invalidate_cycles = 16`.
     pub changes: Vec<String>,
-    /// Whether the machine ignores acquires, so that wrong answers are expected and their runs count
-    /// all the same.
+    /// Whether the machine ignores acquires. Wrong answers are then expected, and runs with wrong
+    /// answers still count as results.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub is_unsound: bool,
     /// Every parameter of the machine, such as `l1.bytes` and `16384`.
@@ -97,7 +97,7 @@ pub struct RowKey {
 /// The results of one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Row {
-    /// The key that identifies the run.
+    /// The key that identifies the run: variant, scenario, input and seed.
     #[serde(flatten)]
     pub key: RowKey,
     /// The name of the machine.
@@ -112,36 +112,40 @@ pub struct Row {
 pub struct Measured {
     /// The duration of the program on the simulated machine, in cycles.
     pub cycles: u64,
-    /// Whether the answer equals the answer of the reference on the host.
+    /// Whether the answer of the program is right: it equals the answer that a reference program
+    /// computes without the simulated machine.
     pub answer_ok: bool,
-    /// The reason why the answer is wrong, or why the run did not end.
+    /// The reason why the answer is wrong, or why the run did not end. `None` if the answer is
+    /// right.
     pub error: Option<String>,
-    /// The value of each counter, by its name.
+    /// The value of each counter, by the name of the counter.
     pub counters: BTreeMap<String, u64>,
-    /// The energy of each part of the machine, and their sum as `total`, in picojoules.
+    /// The energy of each part of the machine in picojoules, by the name of the part. The entry
+    /// `total` is the sum of all parts.
     pub energy_pj: BTreeMap<String, f64>,
-    /// For each kernel, in the order of execution, its first and its last cycle.
+    /// For each kernel, in the order of execution, its name, its first cycle and its last cycle.
     pub kernels: Vec<KernelSpan>,
 }
 
-/// The beginning of [`Measured::error`] for a run that the machine or the workload cannot execute
-/// with its settings.
+/// The beginning of [`Measured::error`] for a run that could not execute, because its settings do
+/// not fit the machine or the input.
 const MISFIT: &str = "does not fit: ";
 
 impl Measured {
-    /// The result of a run that cannot execute with its settings, for example because no compute
-    /// unit can hold a work-group.
+    /// Creates the result of a run that cannot execute, because its settings do not fit the machine
+    /// or the input. For example, no compute unit can hold a work-group. `why` is the reason.
     pub(crate) fn misfit(why: &str) -> Measured {
         Measured { error: Some(format!("{MISFIT}{why}")), ..Measured::default() }
     }
 
-    /// Returns true if the run came to its end, with a right or a wrong answer.
+    /// Returns true if the program of the run ended, with a right or a wrong answer.
     #[must_use]
     pub fn has_ended(&self) -> bool {
         !self.counters.is_empty()
     }
 
-    /// Returns true if the run could not execute with its settings.
+    /// Returns true if the run could not execute, because its settings do not fit the machine or
+    /// the input.
     #[must_use]
     pub fn is_misfit(&self) -> bool {
         !self.answer_ok && self.error.as_deref().is_some_and(|error| error.starts_with(MISFIT))
@@ -159,18 +163,18 @@ pub struct KernelSpan {
     pub until_cycle: u64,
 }
 
-/// A mean over seeds with its 95% interval.
+/// A mean over seeds with its 95% confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The mean of the values.
     pub mean: f64,
-    /// The lower end of the interval. With one seed it is the mean itself.
+    /// The lower end of the confidence interval. With one seed it equals the mean.
     pub low: f64,
-    /// The upper end of the interval. With one seed it is the mean itself.
+    /// The upper end of the confidence interval. With one seed it equals the mean.
     pub high: f64,
 }
 
-/// The shape of a figure.
+/// The shape of a figure: bars, divided bars, or a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Shape {
@@ -183,30 +187,32 @@ pub enum Shape {
     Table,
 }
 
-/// A figure or a table, with all numbers in it.
+/// A figure or a table of a reproduction, with all numbers that it shows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figure {
     /// The name of the figure, such as `fig4`.
     pub id: String,
     /// The title of the figure.
     pub title: String,
-    /// The number of the figure in the paper, such as `Fig. 4`. Empty if the paper has none.
+    /// The number of the figure in the paper, such as `Fig. 4`. Empty if the paper has no such
+    /// figure.
     pub place: String,
     /// The shape of the figure.
     pub shape: Shape,
     /// The unit of the figure's numbers, such as `speedup over baseline`.
     pub unit: String,
-    /// The names of the parts of each bar, from the bottom. Plain bars have one
-    /// part.
+    /// The names of the parts of each bar, from the bottom to the top. Bars that are not divided
+    /// have one part.
     pub parts: Vec<String>,
-    /// The groups from left to right. Means over the inputs are last.
+    /// The groups of bars, from left to right. The groups of means over the inputs are last.
     pub groups: Vec<Group>,
 }
 
-/// A group of bars: the bars of one input, of one variant or of one mean.
+/// A group of bars: the bars of one input, of one variant of the machine, or of one mean over the
+/// inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Group {
-    /// The name of the input, variant or mean.
+    /// The name of the input, variant or mean that the group shows.
     pub label: String,
     /// Whether the group of bars is a mean over the inputs.
     pub is_mean: bool,
@@ -220,20 +226,22 @@ pub struct Bar {
     /// The name of the scenario.
     pub scenario: String,
     /// The value of each part of the bar. `None` if a run is missing or has no right answer, or if
-    /// no run counts the quantity.
+    /// no run has a counter for the quantity.
     pub values: Vec<Option<Interval>>,
-    /// The published value of each part. `None` if the paper publishes no value.
+    /// The value of each part of the bar in the paper. `None` if the paper publishes no value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub published: Vec<Option<f64>>,
-    /// The published range of a plain bar. `None` if the paper publishes no range.
+    /// The lowest and the highest value that the paper publishes for a bar that is not divided.
+    /// `None` if the paper publishes no range.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub published_range: Option<[f64; 2]>,
-    /// The reason why a value is missing. `None` if no value is missing.
+    /// The reason why a value of the bar is missing. `None` if no value is missing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
 
-/// The status of a claim. `claims/README.md` defines the statuses.
+/// The result of comparing a claim of a paper with a measurement. The file `claims/README.md`
+/// defines the statuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Status {
@@ -241,10 +249,10 @@ pub enum Status {
     Reproduced,
     /// The measured change has the sign of the published change, but not its size.
     Direction,
-    /// The interval of the measurement over the seeds contains both values that would reproduce the
-    /// claim and values that would contradict it.
+    /// The confidence interval of the measurement over the seeds contains both values that would
+    /// reproduce the claim and values that would contradict it.
     Inconclusive,
-    /// The measured change has another sign than the published change, or the statement of the
+    /// The measured change and the published change have opposite signs, or the statement of the
     /// claim does not hold.
     Contradicted,
     /// The inputs were scaled down, so the measurement does not decide the claim.
@@ -260,39 +268,42 @@ pub struct Scored {
     pub id: String,
     /// The kind of the claim: `exact`, `number`, `at-least`, `at-most` or `order`.
     pub kind: String,
-    /// The published value: a number, a range as an array of two numbers, or the statement of an
-    /// order as text.
+    /// The value of the claim in the paper: a number, a range as an array of two numbers, or, for a
+    /// claim about an order, its statement as a text.
     pub published: serde_json::Value,
-    /// The measured value: a number, or, for an order or a claim about litmus tests, an array with
-    /// an object for each comparison or test. Null if nothing was measured.
+    /// The measured value of the claim. It is usually a number. For a claim about an order, it is
+    /// an array with an object for each comparison. For a claim about litmus tests, it is an array
+    /// with an object for each test. Null if nothing was measured.
     pub measured: serde_json::Value,
     /// The status of the claim.
     pub status: Status,
-    /// The status that the same measurement would have if the inputs had full size. `None` unless
-    /// the status is `Indicative`.
+    /// The status that the claim would have if the same values were measured with inputs of full
+    /// size. `None` unless the status is `Indicative`.
     #[serde(rename = "at_full_size", skip_serializing_if = "Option::is_none")]
     pub would_be: Option<Status>,
-    /// The place of the claim in the paper.
+    /// The place of the claim in the paper, such as a section or a figure.
     #[serde(rename = "where")]
     pub place: String,
-    /// The claim in words.
+    /// The text of the claim.
     pub says: String,
-    /// The expression or the order that was computed, as in the experiment file.
+    /// The expression that was measured, or the comparisons (joined by `and`) that were checked, as
+    /// the experiment file writes them.
     pub measure: String,
-    /// The 95% interval of the measured number over the seeds. `None` if there is no such interval.
+    /// The 95% confidence interval of the measured number over the seeds: its lower and upper end.
+    /// `None` if no interval was computed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub interval: Option<[f64; 2]>,
     /// The geometric mean over the inputs, if `measured` is the arithmetic mean.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub geometric: Option<f64>,
-    /// The input with the worst score, if the claim must hold for each input. `measured` is the
-    /// value of this input.
+    /// The input with the worst status, if the claim must hold for each input. The field `measured`
+    /// then has the value of this input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_input: Option<String>,
     /// The number of seeds over which the measured value is a mean.
     pub seeds: usize,
-    /// A note: the reason why the claim was not measured, the comparisons that do not hold, or how
-    /// the score was computed.
+    /// A note for the reader: the reason why the claim was not measured, the comparisons that do
+    /// not hold, or the rule by which the status was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }

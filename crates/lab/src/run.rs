@@ -1,4 +1,5 @@
-//! Runs experiments.
+//! Runs experiments: executes the program of a workload on a simulated machine and records the
+//! result.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,7 +42,7 @@ impl Probe for Pulse {
 ///
 /// # Errors
 /// If the experiment cannot run: the protocol cannot use the machine, or no compute unit can hold a
-/// work-group. A wrong answer, or a run that does not end, is no error: the record contains it.
+/// work-group. A wrong answer or a run that does not end is not an error: the record reports it.
 pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record, Error> {
     let (program, check) = experiment.instance()?.into_parts();
     let usual = RunOptions::default();
@@ -73,7 +74,7 @@ pub fn run<Pr: Probe>(experiment: &Experiment, probe: &mut Pr) -> Result<Record,
 /// The errors of [`sim::run_subject`].
 ///
 /// # Panics
-/// If there is no such protocol.
+/// If no protocol has this name.
 pub fn program_on<Pr: Probe>(
     system: &System,
     protocol: &str,
@@ -85,8 +86,9 @@ pub fn program_on<Pr: Probe>(
     sim::run_subject(&subject, system, program, &options, probe)
 }
 
-/// The protocol with the name `protocol`, in the form that the simulator runs. `None` if there is
-/// no such protocol. The compiler generates only this function once for each protocol.
+/// The protocol with the name `protocol`, in the form that the simulator runs. `None` if no
+/// protocol has this name. This function is the only code of this module that the compiler
+/// generates once for each protocol.
 pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
     struct SubjectOf;
     impl zoo::Visit for SubjectOf {
@@ -98,8 +100,8 @@ pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
     zoo::with(protocol, SubjectOf)
 }
 
-/// Returns true if a run failed because the user's settings do not fit the input or the machine,
-/// not because of the program.
+/// Returns true if a run failed because the user's settings do not fit the input or the machine.
+/// Returns false if the program is the cause of the failure.
 pub(crate) fn is_misfit(kind: &FaultKind) -> bool {
     matches!(kind, FaultKind::DoesNotFit { .. } | FaultKind::TooMany { .. })
 }

@@ -1,5 +1,5 @@
-//! Runs each task of a plan once, on several threads of the host, and stores the results. A plan
-//! has the runs of a reproduction.
+//! Runs the tasks of a reproduction on several threads, and stores the results. A task is a run
+//! with everything that determines its result, so runs with the same task are executed only once.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -23,61 +23,63 @@ use crate::task::{InputRequest, Task};
 /// The progress of a reproduction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// The number of tasks with results.
+    /// The number of tasks that have a result already.
     pub done: usize,
     /// The number of all tasks.
     pub tasks: usize,
-    /// The size, in arcs, of the tasks that this reproduction has run. Tasks whose results were
-    /// already stored are not included.
+    /// The total size of the tasks that this reproduction has run, in units of about one arc of a
+    /// graph. Tasks whose results were already stored are not included.
     pub weight_run: u64,
-    /// The size, in arcs, of the tasks that remain to be run.
+    /// The total size of the tasks that remain to be run, in units of about one arc of a graph.
     pub weight_left: u64,
 }
 
 /// The results of a reproduction.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
-    /// The rows, one for each run of the plan, in the order of the plan.
+    /// The results of the runs, one row for each run of the plan, in the order of the plan. The
+    /// plan is the list of all runs.
     pub rows: Vec<Row>,
     /// The number of tasks that this call ran.
     pub ran: usize,
-    /// The number of tasks whose results were stored already.
+    /// The number of tasks whose results were already stored before this call.
     pub found: usize,
-    /// Notices for the user about damaged files.
+    /// Notices for the user about damaged files with stored results.
     pub notices: Vec<String>,
-    /// Whether some run could not execute with its settings. They did not fit the input or the
-    /// machine, or the machine cannot run the program. Results of such runs are not stored.
+    /// Whether some run could not execute: its settings did not fit the input or the machine, or
+    /// the machine cannot run the program. Results of such runs are not stored.
     pub has_misfit: bool,
 }
 
-/// The results of tasks.
+/// The results of tasks, with the number of tasks that had to be run.
 #[derive(Clone, Debug, Default)]
 pub struct Performed {
     /// The result of each task.
     pub results: BTreeMap<TaskId, Measured>,
     /// The number of tasks that this call ran.
     pub ran: usize,
-    /// The number of tasks whose results were stored already.
+    /// The number of tasks whose results were already stored before this call.
     pub found: usize,
-    /// Notices for the user about damaged files.
+    /// Notices for the user about damaged files with stored results.
     pub notices: Vec<String>,
-    /// Whether some run could not execute with its settings. They did not fit the input or the
-    /// machine, or the machine cannot run the program. Results of such runs are not stored.
+    /// Whether some run could not execute: its settings did not fit the input or the machine, or
+    /// the machine cannot run the program. Results of such runs are not stored.
     pub has_misfit: bool,
 }
 
-/// A store from which a runner loads results, and into which it writes new ones.
+/// A store of results: a runner of tasks loads results from the store and writes new results into
+/// it.
 pub trait Keep: Sync {
     /// Loads the result of a task.
     fn load(&self, task: &Task) -> Stored;
 
-    /// Called before a task runs.
+    /// The runner calls this function before it runs a task.
     ///
     /// # Errors
     /// If the store cannot be written.
     fn begin(&self, task: &Task) -> Result<(), Error>;
 
-    /// Stores the result of a task. `is_misfit` says that the run failed because its settings do
+    /// Stores the result of a task. `is_misfit` is true if the run failed because its settings do
     /// not fit the input or the machine.
     ///
     /// # Errors
@@ -85,7 +87,8 @@ pub trait Keep: Sync {
     fn save(&self, task: &Task, measured: &Measured, is_misfit: bool) -> Result<(), Error>;
 }
 
-/// Runs the tasks of a reproduction that have no stored result. `tell` is called after every task.
+/// Runs the tasks of a reproduction that have no stored result, on `jobs` threads. The function
+/// `tell` is called with the progress after every task.
 ///
 /// # Errors
 /// The errors of [`perform_tasks`].
@@ -106,15 +109,15 @@ pub fn perform(
     Ok(Outcome { rows, ran, found, notices, has_misfit })
 }
 
-/// Runs the tasks without stored results on `jobs` threads. All tasks must be different. `tell` is
-/// called after every task.
+/// Runs the tasks that have no stored result, on `jobs` threads. All tasks must be different. The
+/// function `tell` is called with the progress after every task.
 ///
-/// If a task cannot run because its settings do not fit, it gets a result that says so
-/// ([`Measured::is_misfit`]).
+/// If a task cannot run because its settings do not fit the input or the machine, its result says
+/// so ([`Measured::is_misfit`]).
 ///
 /// # Errors
-/// The first input that cannot be opened, or the first result that cannot be stored. Results that
-/// are already stored remain.
+/// If an input cannot be opened or a result cannot be stored. The results that are already stored
+/// remain.
 pub fn perform_tasks(
     tasks: &[&Task],
     store: &dyn Keep,
@@ -174,7 +177,8 @@ pub fn perform_tasks(
     Ok(performed)
 }
 
-/// The key of a graph that several tasks may share: its name or path, its scale, and its content.
+/// The key of a graph that several tasks may share: its name or path, its scale, and the kind of
+/// its content (a graph or a matrix).
 type GraphKey = (String, Option<String>, Content);
 
 struct State<'a> {
@@ -243,7 +247,7 @@ impl State<'_> {
         Ok((measured, is_misfit))
     }
 
-    /// The graph of a task, generated once for all tasks.
+    /// The input graph of a task. It is read or generated once for all tasks that use it.
     fn graph(&self, input: &InputRequest, content: Content) -> Result<GraphInput, Error> {
         let scale = input.scale.filter(|scale| *scale != Scale::FULL).map(|scale| scale.to_string());
         let path = input.paths.first().map(|path| path.to_string_lossy().into_owned());
@@ -258,7 +262,8 @@ impl State<'_> {
         Ok(graph)
     }
 
-    /// The numbers of a task, read once for all tasks that expect the same shape.
+    /// The tables of numbers of a task. They are read once for all tasks that expect tables of the
+    /// same shape.
     fn numbers(
         &self,
         input: &InputRequest,

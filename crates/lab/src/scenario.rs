@@ -7,24 +7,25 @@ use workloads::stealing::{for_machine, scenario};
 
 use crate::error::{Error, printable};
 
-/// The scenarios of the hLRC paper whose name differs from that of their protocol. Each entry has
-/// the scenario and its protocol. The first three run on the paper's baseline machine (section IV).
+/// The scenarios of the hLRC paper whose name differs from the name of their protocol. Each entry
+/// has the name of the scenario and the name of its protocol. The first three run on the paper's
+/// baseline machine (section IV).
 const PROTOCOLS: [(&str, &str); 4] =
     [("baseline", "vi"), ("scope-only", "vi"), ("steal-only", "vi"), ("hlrc-scoped", "hlrc")];
 
-/// A protocol or a scenario of the hLRC paper, with a policy:
-/// `NAME[+POLICY]...`.
+/// A protocol or a scenario of the hLRC paper, with the policies that the user adds. The user
+/// writes it as `NAME[+POLICY]...`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Scenario {
-    /// The name of the scenario.
+    /// The name of the scenario. For a protocol alone, the name of the protocol.
     pub name: &'static str,
     /// The name of the protocol.
     pub protocol: &'static str,
-    /// The policy that the scenario prescribes to programs that steal work. `None` if the hLRC
+    /// The policy that the scenario prescribes for programs that steal work. `None` if the hLRC
     /// paper has no scenario with this name or this protocol.
     pub stealing: Option<&'static str>,
-    /// The policy that replaces the default policy of a workload. Several policies are joined by
-    /// commas. `None` if the user gives no policy.
+    /// The policy that the user gives: it replaces the default policy of the workload. Several
+    /// policies are joined by commas. `None` if the user gives no policy.
     pub policy: Option<String>,
 }
 
@@ -32,7 +33,7 @@ impl Scenario {
     /// The scenario with this name and this policy.
     ///
     /// # Errors
-    /// An unknown name.
+    /// If the name is unknown.
     pub fn new(name: &str, policy: Option<&str>) -> Result<Scenario, Error> {
         let known = Scenario::all();
         match known.iter().find(|known| known.name == name) {
@@ -68,7 +69,8 @@ impl Scenario {
     /// Parses a scenario such as `vi`, `vi+work-group`, `vi+work-group+same-cu` or `steal-only`.
     ///
     /// # Errors
-    /// An unknown name or an empty policy. Whether a workload has the policy is checked later.
+    /// If the name is unknown or a policy is empty. This function does not check that the workload
+    /// has the policy.
     pub fn parse(text: &str) -> Result<Scenario, Error> {
         let Some((name, policies)) = text.split_once('+') else { return Scenario::new(text, None) };
         let policies: Vec<&str> = policies.split('+').map(str::trim).collect();

@@ -17,23 +17,23 @@ use crate::table::{Column, Values};
 pub struct Series {
     /// The length of an interval in cycles. The last interval may be shorter.
     pub every_cycles: NonZeroU64,
-    /// The names of the counters, as the machine spells them.
+    /// The names of the counters, in the spelling of the simulated machine.
     pub counters: Vec<String>,
     /// The cycles at which the intervals end.
     pub cycles: Vec<u64>,
-    /// The values of all counters at the end of each interval: one list for each interval, with a
-    /// value for each counter.
+    /// The values of the counters at the ends of the intervals: one list for each interval, with
+    /// one value for each counter.
     pub values: Vec<Vec<u64>>,
-    /// For each counter, whether it exists so far. Counters for the messages of one name exist only
-    /// after the first such message is sent.
+    /// For each counter, whether it has existed at the end of some interval so far. A counter for
+    /// the messages of one name exists only after the first such message is sent.
     #[serde(skip)]
     seen: Vec<bool>,
 }
 
-/// The prefixes of counters for the messages of one name. The names of messages are not known
-/// before the run.
+/// The prefixes of the names of counters that count messages of one name. Such a counter cannot be
+/// checked before the run, because the names of the messages are not known.
 const OF_MESSAGES: [&str; 2] = ["messages.", "message_bytes."];
-/// The prefixes of the counters that are computed only at the end of a run.
+/// The prefixes of the names of counters that are computed only at the end of a run.
 const AT_THE_END: [&str; 2] = ["cycles.", "program."];
 
 impl Series {
@@ -41,7 +41,7 @@ impl Series {
     /// `l1.hits`.
     ///
     /// # Errors
-    /// A name that the machine does not have, or a name that is given twice.
+    /// If the machine has no counter of a name, or if a name is given twice.
     pub fn of(experiment: &Experiment, every: NonZeroU64, names: &[String]) -> Result<Series, Error> {
         let subject = timed(experiment.scenario.protocol).expect("a scenario has a protocol of the list");
         let known = sim::counter_names(&subject, &experiment.system)
@@ -58,10 +58,11 @@ impl Series {
         Ok(Series { every_cycles: every, counters, cycles: Vec::new(), values: Vec::new(), seen })
     }
 
-    /// Checks that every counter exists at the end of the run.
+    /// Checks, after a run with the right answer, that every counter existed in the run.
     ///
     /// # Errors
-    /// For the first counter of messages that were never sent.
+    /// If a counter belongs to messages that were never sent. The error names the first such
+    /// counter.
     pub fn check(&self, record: &Record) -> Result<(), Error> {
         if !record.answer_ok {
             return Ok(());
@@ -77,9 +78,8 @@ impl Series {
         Err(Error::unknown("counter", name, &known))
     }
 
-    /// The growth of a counter in an interval. Some counters are levels (current amounts). The
-    /// growth of a level is the difference of its values at the two ends of the interval, which may
-    /// be negative.
+    /// The growth of a counter in an interval: the value at the end of the interval minus the value
+    /// at its start. The growth is negative only for counters that are levels (current amounts).
     #[must_use]
     pub fn change(&self, interval: usize, counter: usize) -> i128 {
         let value = |at: usize| i128::from(self.values[at][counter]);
@@ -94,7 +94,8 @@ impl Series {
         LEVELS.contains(&self.counters[counter].as_str())
     }
 
-    /// The series as a table with one row for each interval and counter.
+    /// The series as the columns of a table with one row for each pair of an interval and a
+    /// counter.
     #[must_use]
     pub fn columns(&self, record: &Record) -> Vec<Column> {
         let rows = self.cycles.len() * self.counters.len();
@@ -138,7 +139,8 @@ impl Probe for Series {
     }
 }
 
-/// The spelling of the counter `name` in the list of known counters.
+/// Finds the counter `name` in the list of known counters, and returns its name in the spelling of
+/// the list.
 ///
 /// # Errors
 /// If there is no such counter.

@@ -1,4 +1,4 @@
-//! The text of a file, and errors that name a place in it.
+//! The text of a file, and errors that name a place in the file.
 
 use core::ops::Range;
 use std::path::PathBuf;
@@ -10,7 +10,8 @@ use crate::error::Error;
 use crate::place::Place;
 use crate::systems::explain;
 
-/// The path and text of a file that a user wrote, from which errors compute line and column.
+/// The path and the text of a file that a user wrote. Errors in the file use them to name the path,
+/// the line and the column.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) path: PathBuf,
@@ -18,12 +19,12 @@ pub(crate) struct Source {
 }
 
 impl Source {
-    /// The error with this message for a part of the file.
+    /// Creates an error with this message. It names the place in the file where `span` begins.
     pub(crate) fn error(&self, span: Range<usize>, message: impl Into<String>) -> Error {
         Error::File { place: Place::of_byte(&self.path, &self.text, span.start), message: message.into() }
     }
 
-    /// The error for a name that is not in the list `known`.
+    /// Creates the error for a name in the file that is not in the list `known`.
     pub(crate) fn unknown<S: AsRef<str>>(
         &self,
         what: &'static str,

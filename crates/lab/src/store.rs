@@ -30,7 +30,8 @@ const DIGEST_LETTERS: usize = 16;
 const ENDING: &str = ".parquet";
 /// The extension of a file that is still being written.
 const UNFINISHED: &str = ".unfinished";
-/// A file that exists while the reports beside the store may be older than the results in it.
+/// The name of a file that marks the reports as old. It exists while the reports beside the store
+/// may be older than the results in the store.
 const AHEAD: &str = ".ahead";
 
 /// A folder of stored results.
@@ -46,12 +47,12 @@ pub struct Store {
 /// The outcome of a search for the stored result of a task.
 #[derive(Debug)]
 pub enum Stored {
-    /// The result of the task.
+    /// The store has this result of the task.
     Result(Box<Measured>),
     /// The store has no result of the task.
     Nothing,
-    /// The file of the result cannot be read or is damaged, for example because its bytes have
-    /// changed. The text has the path of the file and the reason.
+    /// The store has a file for the task, but the file cannot be read or is damaged, for example
+    /// because its bytes have changed. The text has the path of the file and the reason.
     Damaged(String),
 }
 
@@ -83,8 +84,9 @@ impl Store {
         Ok(Store { folder: folder.to_owned(), files: Mutex::new(files), _lock: lock })
     }
 
-    /// Marks the reports beside the store as older than its results, until
-    /// [`reports_written`](Store::reports_written). The mark remains if the process is killed.
+    /// Marks the reports beside the store as older than the results in the store.
+    /// [`reports_written`](Store::reports_written) removes the mark. The mark remains if the
+    /// process is killed.
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -93,7 +95,7 @@ impl Store {
         File::create(&mark).map(drop).map_err(|error| unwritable(&mark, &error))
     }
 
-    /// Removes the mark of [`begin`](Store::begin).
+    /// Removes the mark that [`begin`](Store::begin) makes: the reports are now up to date.
     ///
     /// # Errors
     /// If the folder cannot be written.
@@ -102,7 +104,7 @@ impl Store {
         fs::remove_file(&mark).map_err(|error| unwritable(&mark, &error))
     }
 
-    /// Whether the reports beside the store in `folder` may be older than its results.
+    /// Whether the reports beside the store in `folder` may be older than the results in the store.
     #[must_use]
     pub fn is_ahead_of_reports(folder: &Path) -> bool {
         folder.join(AHEAD).exists()
@@ -124,9 +126,9 @@ impl Store {
         self.replace(task.id.clone(), path)
     }
 
-    /// Moves a result file from another folder into the store. Returns the task of the result.
-    /// Returns `None` if the file's name is not that of a result, or if the digest in the name does
-    /// not match the bytes.
+    /// Moves a result file from another folder into the store. Returns the name of the result's
+    /// task. Returns `None` if the name of the file is not the name of a result file, or if the
+    /// digest in the name does not match the bytes of the file.
     ///
     /// # Errors
     /// If the file cannot be moved.
@@ -153,7 +155,7 @@ impl Store {
         Ok(Some(id))
     }
 
-    /// Makes `path` the only file of a task, and removes its other files.
+    /// Makes `path` the only result file of a task, and removes the other files of this task.
     fn replace(&self, id: TaskId, path: PathBuf) -> Result<(), Error> {
         let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
         for old in files.insert(id, vec![path.clone()]).unwrap_or_default() {
@@ -174,15 +176,16 @@ impl Keep for Store {
         Ok(())
     }
 
-    /// A run whose settings do not fit has no stored result, because every call checks the settings
-    /// again.
+    /// Stores the result, unless the settings of the run do not fit the input or the machine
+    /// (`is_misfit`). The result of such a run is not stored, because every call checks the
+    /// settings again.
     fn save(&self, task: &Task, measured: &Measured, is_misfit: bool) -> Result<(), Error> {
         if is_misfit { Ok(()) } else { self.save(task, measured) }
     }
 }
 
-/// The result files in a folder, each with its task. This process only reads the folder. A folder
-/// that does not exist has no files.
+/// The result files in a folder, each with the name of its task. The function only reads the
+/// folder. The list is empty if the folder does not exist.
 pub(crate) fn results_in(folder: &Path) -> Vec<(TaskId, PathBuf)> {
     let entries = fs::read_dir(folder).into_iter().flatten().flatten();
     let mut found: Vec<(TaskId, PathBuf)> = entries
@@ -196,7 +199,7 @@ pub(crate) fn results_in(folder: &Path) -> Vec<(TaskId, PathBuf)> {
     found
 }
 
-/// Loads the result of a task from the first of these files that can be read.
+/// Loads the result of a task from the first file of `paths` that can be read and is not damaged.
 pub(crate) fn load(paths: &[PathBuf], task: &Task) -> Stored {
     let mut damaged = None;
     for path in paths {
@@ -239,7 +242,7 @@ pub(crate) fn unwritable(path: &Path, reason: &dyn core::fmt::Display) -> Error 
     Error::Unwritable { path: whole(path).into(), reason: reason.to_string() }
 }
 
-/// A path as text, with control characters replaced. The text is not shortened.
+/// A path as text, with control characters replaced. A long path is not shortened.
 fn whole(path: &Path) -> String {
     path.to_string_lossy()
         .chars()
@@ -247,15 +250,15 @@ fn whole(path: &Path) -> String {
         .collect()
 }
 
-/// Splits the name of a result file into the name of the task and the digest. `None` for other
-/// names.
+/// Splits the name of a result file into the name of the task and the digest. `None` if the name is
+/// not the name of a result file.
 fn parts(name: &str) -> Option<(&str, &str)> {
     let (id, digest) = name.strip_suffix(ENDING)?.split_once('.')?;
     (id.len() == ID_LETTERS && digest.len() == DIGEST_LETTERS).then_some((id, digest))
 }
 
-/// Reads the result of a task from a file. The error is a phrase that follows the path in a
-/// sentence, such as `cannot be read`.
+/// Reads the result of a task from a file. The error is a phrase for a sentence after the path,
+/// such as `cannot be read`.
 fn read(path: &Path, task: &Task) -> Result<Measured, String> {
     let bytes = fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

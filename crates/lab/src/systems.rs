@@ -33,18 +33,18 @@ const BUILT_IN: [(&str, &str); 7] = [
 /// The maximum size of a machine description.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// The machines that users can name: the built-in ones, and those in the user's folder.
+/// The machines that users can name: the built-in machines, and the machines in the user's folder.
 #[derive(Clone, Debug)]
 pub struct Systems {
     folder: PathBuf,
 }
 
-/// One line of the output of `list systems`.
+/// The properties of a machine that the command `list systems` shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SystemEntry {
     /// The name of the machine.
     pub name: String,
-    /// A summary of the machine. If its file cannot be read, the reason.
+    /// A summary of the machine. If its file cannot be read, the reason for that.
     pub summary: String,
     /// The source of the numbers in the machine's description.
     pub source: String,
@@ -68,13 +68,15 @@ impl Systems {
     /// Loads a machine by its name or by the path of its file.
     ///
     /// # Errors
-    /// For an unknown name, an unreadable file, or an impossible machine.
+    /// If the name is unknown, if the file cannot be read, or if the description of the machine is
+    /// not allowed.
     pub fn load(&self, name: &str) -> Result<System, Error> {
         let Source { path, text } = self.source(name)?;
         parse(&path, &text)
     }
 
-    /// The text of a machine's description, found by the machine's name or by the path of its file.
+    /// The text of a machine's description and its path. `name` is the name of the machine or the
+    /// path of its file.
     fn source(&self, name: &str) -> Result<Source, Error> {
         if is_path(name) {
             return Source::read(PathBuf::from(name));
@@ -90,8 +92,9 @@ impl Systems {
         }
     }
 
-    /// The error for an unknown name. The error also shows how to give the path of a user's own
-    /// file. The example path contains `name` if `name` can be a file name.
+    /// The error for an unknown name. The error also says how to give the path of the user's own
+    /// machine file, with an example. The example path contains `name` if `name` can be a file
+    /// name.
     fn unknown(&self, name: &str) -> Error {
         let unknown = Error::unknown("system", name, &self.names());
         let name = printable(name);
@@ -106,10 +109,11 @@ impl Systems {
         )
     }
 
-    /// The text of a machine's description. Users copy it and change the copy.
+    /// The text of the description of the machine with this name. Users copy it to a file and
+    /// change the copy.
     ///
     /// # Errors
-    /// For an unknown name or an unreadable file.
+    /// If the name is unknown or the file cannot be read.
     pub fn text(&self, name: &str) -> Result<String, Error> {
         if let Some(path) = self.own_files().into_iter().find(|path| stem(path) == name) {
             return read_text(&path);
@@ -130,8 +134,8 @@ impl Systems {
         names
     }
 
-    /// All machines, sorted by name. For a file that cannot be read, the entry has the reason in
-    /// place of the summary.
+    /// All machines, sorted by name. If the file of a machine cannot be read, its entry has the
+    /// reason in place of the summary.
     #[must_use]
     pub fn list(&self) -> Vec<SystemEntry> {
         let own = self.own_files();
@@ -160,7 +164,7 @@ impl Systems {
     }
 }
 
-/// Returns true if the name of a machine is the path of a file.
+/// Returns true if `name` has the form of a path of a machine file, and not of a machine's name.
 pub(crate) fn is_path(name: &str) -> bool {
     name.ends_with(".toml") || name.contains(['/', std::path::MAIN_SEPARATOR])
 }
@@ -169,7 +173,7 @@ fn stem(path: &Path) -> String {
     path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default()
 }
 
-/// The text of a machine description, with the path that errors name.
+/// The text of a machine description, with the path that error messages show.
 struct Source {
     path: PathBuf,
     text: String,

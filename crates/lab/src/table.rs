@@ -20,12 +20,12 @@ pub enum Format {
     /// Text with one line for each row. The first line has the names of the
     /// columns.
     Csv,
-    /// A Parquet file, in which columns have types. It is meant for programs.
+    /// A Parquet file, in which columns have types. Programs read it.
     Parquet,
 }
 
 impl Format {
-    /// The format of a file, from the extension of its name.
+    /// The format of a file, found from the extension of the file's name.
     ///
     /// # Errors
     /// If no format has this extension.
@@ -56,15 +56,15 @@ pub struct Column {
 pub enum Values {
     /// Texts.
     Text(Vec<String>),
-    /// Whole numbers that are not negative.
+    /// Whole numbers, zero or greater.
     Count(Vec<u64>),
-    /// Truth values.
+    /// The values true and false.
     Flag(Vec<bool>),
     /// Real numbers.
     Real(Vec<f64>),
     /// Texts, some of which may be missing.
     SparseText(Vec<Option<String>>),
-    /// Whole numbers that are not negative, some of which may be missing.
+    /// Whole numbers, zero or greater, some of which may be missing.
     SparseCount(Vec<Option<u64>>),
     /// Real numbers, some of which may be missing.
     SparseReal(Vec<Option<f64>>),
@@ -106,7 +106,7 @@ impl Column {
     }
 }
 
-/// The text as a field of a CSV file, with quotes if it needs them.
+/// The text as a field of a CSV file. It has quotes if CSV requires them for this text.
 fn quoted(text: &str) -> String {
     match text.contains([',', '"', '\n', '\r']) {
         true => format!("\"{}\"", text.replace('"', "\"\"")),
@@ -117,12 +117,12 @@ fn quoted(text: &str) -> String {
 /// Writes a table. All columns must have the same length.
 ///
 /// # Errors
-/// An error of the writer, in words.
+/// If the writer fails. The error is a description in words.
 pub fn write<W: Write + Send>(format: Format, columns: &[Column], out: W) -> Result<(), String> {
     match format {
         Format::Csv => write_csv(columns, out).map_err(|error| error.to_string()),
         Format::Parquet => write_parquet(columns, out).map_err(|error| match error {
-            // Such as a full disk, in the words of the operating system.
+            // For example, the disk is full. The text has the words of the operating system.
             ParquetError::External(error) => error.to_string(),
             error => error.to_string(),
         }),
@@ -191,7 +191,8 @@ fn write_column<W: Write + Send>(
                 values[from..until].iter().map(|text| ByteArray::from(text.as_str())).collect();
             writer.typed::<ByteArrayType>().write_batch(&texts, None, None)?
         }
-        // The column is declared as unsigned. The writer takes the same 64 bits as a signed number.
+        // The column is declared as unsigned, but the writer accepts only signed numbers, so it
+        // receives the same 64 bits as signed numbers.
         Values::Count(values) => {
             let bits: Vec<i64> = values[from..until].iter().map(|count| count.cast_signed()).collect();
             writer.typed::<Int64Type>().write_batch(&bits, None, None)?
@@ -214,8 +215,8 @@ fn write_column<W: Write + Send>(
     writer.close()
 }
 
-/// The definition levels of a column with missing values, and the values that are not missing. A
-/// level is 1 for a value and 0 for a missing value.
+/// The definition levels of a column with missing values, and the values that are present. A
+/// definition level is Parquet's mark of a row: 1 if the value is present, 0 if it is missing.
 fn sparse<T, U>(values: &[Option<T>], convert: impl Fn(&T) -> U) -> (Vec<i16>, Vec<U>) {
     let levels = values.iter().map(|value| i16::from(value.is_some())).collect();
     (levels, values.iter().flatten().map(convert).collect())

@@ -12,29 +12,32 @@ use crate::digest::{self, TaskId};
 use crate::error::{Error, printable};
 use crate::experiment::Experiment;
 
-/// The input of a task: a graph file, files of numbers, a stand-in with a scale, or one of the
-/// workload's own inputs.
+/// The description of a task's input: a graph file, files of numbers, a stand-in (a generated
+/// graph) with a scale, or an input that the workload itself provides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InputRequest {
-    /// The name of the stand-in or of the workload's input, or the paths of the files as the user
-    /// wrote them, separated by commas.
+    /// The name of the stand-in (a generated graph) or of the workload's input, or the paths of the
+    /// files as the user wrote them, separated by commas.
     pub name: String,
-    /// The paths of the files from the working directory. Empty if the input is not a file.
+    /// The paths of the input files, relative to the working directory or absolute. Empty if the
+    /// input does not come from files.
     pub paths: Vec<PathBuf>,
-    /// The input that the workload itself provides. `None` for files and stand-ins.
+    /// The input, if the workload itself provides it. `None` for files and stand-ins (generated
+    /// graphs).
     pub named: Option<&'static NamedInput>,
-    /// The scale of a stand-in: its size as a fraction of the size of the original graph. `None`
-    /// for other inputs.
+    /// The scale of a stand-in (a generated graph): its size as a fraction of the size of the
+    /// original graph. `None` for other inputs.
     pub scale: Option<Scale>,
-    /// The digest of the files. `None` if the input is not a file.
+    /// The digest of the contents of the input files. `None` if the input does not come from files.
     pub digest: Option<String>,
-    /// The size of the input: the arcs of a graph, or a similar number. It serves to sort tasks and
-    /// to estimate time.
+    /// The estimated size of the input, in units of about one arc of a graph. It is used only to
+    /// sort tasks and to estimate the time of runs.
     pub weight: u64,
 }
 
-/// The assumed size of an input that a workload itself provides, and of a workload with default
-/// settings, in arcs of a graph. It serves only to sort tasks and to estimate time.
+/// The size that is assumed for an input that a workload itself provides, and for a task without an
+/// input whose settings have their defaults. The unit is an arc of a graph. The size is used only
+/// to sort tasks and to estimate the time of runs.
 const USUAL_WEIGHT: u64 = 1 << 17;
 
 impl InputRequest {
@@ -45,10 +48,11 @@ impl InputRequest {
         InputRequest { name, paths: Vec::new(), named: Some(named), scale, digest, weight: USUAL_WEIGHT }
     }
 
-    /// The request for a stand-in, scaled to a fraction of its full size.
+    /// The request for a stand-in (a generated graph of the size and kind of a well-known graph).
+    /// `scale` is the fraction of its full size.
     ///
     /// # Errors
-    /// An unknown name.
+    /// If no stand-in has this name.
     pub fn stand_in(name: &str, scale: Scale) -> Result<InputRequest, Error> {
         let known = stand_in::find(name).map_err(Error::Impossible)?;
         Ok(InputRequest {
@@ -61,8 +65,9 @@ impl InputRequest {
         })
     }
 
-    /// Files that the user calls `name`: a graph file, or the files of numbers of a workload. The
-    /// digest stands for their contents.
+    /// The request for an input from files: a graph file, or the files of numbers of a workload.
+    /// `name` is the text by which the user named the files. The request has a digest of their
+    /// contents.
     ///
     /// # Errors
     /// If a file cannot be read.
@@ -78,8 +83,8 @@ impl InputRequest {
         })
     }
 
-    /// Checks that the files have not changed since the request was made. A result of changed files
-    /// would be stored as a result of the original ones.
+    /// Checks that the files have not changed since the request was made. Without this check, a
+    /// result of changed files would be stored as a result of the original files.
     ///
     /// # Errors
     /// If a file has changed or cannot be read.
@@ -95,7 +100,7 @@ impl InputRequest {
     }
 }
 
-/// A digest of the contents of files, and the number of their bytes.
+/// A digest of the contents of all these files, and the sum of their sizes in bytes.
 fn digest_of_files(paths: &[PathBuf]) -> Result<(String, u64), Error> {
     let mut bytes = 0;
     let mut one = |path: &PathBuf| {
@@ -121,7 +126,7 @@ pub struct Task {
     pub id: TaskId,
     /// Everything that determines the result, as JSON.
     pub text: String,
-    /// The experiment. Its input is not loaded; `input` describes it.
+    /// The experiment to run. Its input is not loaded yet. The field `input` describes the input.
     pub experiment: Experiment,
     /// The input that the run works on. `None` if the workload generates its input from its
     /// settings.
@@ -150,8 +155,9 @@ impl Task {
         Task { id: TaskId::of(&text), text, experiment, input }
     }
 
-    /// The size of the task. It serves to sort tasks and to estimate time. For a task without an
-    /// input, it grows with the numbers in the settings.
+    /// The estimated size of the task. It is used only to sort tasks and to estimate the time of
+    /// runs. For a task with an input, it is the size of the input. For other tasks, it grows with
+    /// the numbers in the settings.
     #[must_use]
     pub fn weight(&self) -> u64 {
         if let Some(input) = &self.input {
@@ -168,12 +174,12 @@ impl Task {
         weight.clamp(1.0, (1_u64 << 48) as f64) as u64
     }
 
-    /// The settings by name, without those that the input replaces.
+    /// The names and values of the settings, without the settings that the input replaces.
     pub fn settings(&self) -> impl Iterator<Item = (&'static str, String)> + '_ {
         self.experiment.settings_beside(self.input.as_ref().is_some_and(|input| input.named.is_none()))
     }
 
-    /// A short description of the run.
+    /// A short description of the task's run, for messages.
     #[must_use]
     pub fn label(&self) -> String {
         let Experiment { system, machine, scenario, workload, seed, .. } = &self.experiment;

@@ -1,4 +1,4 @@
-//! Combines several probes (observers) on one run.
+//! Combines several probes (observers of a simulated run), so that they observe the same run.
 
 use core::num::NonZeroU64;
 
@@ -12,16 +12,16 @@ use sim::sample::Sample;
 use crate::run::{Pulse, Timeline};
 use crate::series::Series;
 
-/// The probes of `fencepost run`: the progress, and optionally a time line and
-/// counters.
+/// The probes (observers of a run) that the command `fencepost run` uses: the progress, and
+/// optionally a time line and counters.
 #[derive(Debug)]
 pub struct Watch<W: std::io::Write> {
     /// The progress of the run.
     pub pulse: Pulse,
-    /// The time line. `None` if the user does not request one.
+    /// The writer of the time line. `None` if the user requests no time line.
     pub timeline: Option<Timeline<W>>,
-    /// The counters over time. They are sampled in the same intervals as the counters of the time
-    /// line. `None` if the user does not request them.
+    /// The recorder of counters over time. It samples them in the same intervals as the time line
+    /// samples its counters. `None` if the user does not request it.
     pub series: Option<Series>,
 }
 

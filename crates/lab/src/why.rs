@@ -9,22 +9,22 @@ use sim::attribution::Cause;
 use crate::record::Record;
 use crate::systems::Changes;
 
-/// The difference in cycles between two runs, by cause. The field names are the keys of the JSON
-/// output, so they must not change.
+/// The difference in cycles between two runs, divided among the causes of cycles. The field names
+/// are the keys of the JSON output, so they must not change.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Difference {
     /// The name of the machine.
     pub system: String,
-    /// The parameters in which the machine differs from its description.
+    /// The changes of machine parameters that the user requested.
     #[serde(skip_serializing_if = "Changes::is_empty")]
     pub machine: Changes,
     /// The name of the workload.
     pub workload: String,
     /// The seed of both runs.
     pub seed: u64,
-    /// The first scenario.
+    /// The scenario of the first run.
     pub a: String,
-    /// The second scenario.
+    /// The scenario of the second run.
     pub b: String,
     /// The duration of the first run, in cycles.
     pub cycles_a: u64,
@@ -40,12 +40,13 @@ pub struct Difference {
     pub parts: Vec<Part>,
 }
 
-/// One cause, and its part of the difference in cycles between two runs.
+/// A cause of cycles, and the part of the difference in cycles between two runs that is due to this
+/// cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Part {
     /// The name of the cause.
     pub cause: String,
-    /// The meaning of the cause.
+    /// A description of the cause, in words.
     pub meaning: String,
     /// The cycles that the cause takes in the second run, minus the cycles that it takes in the
     /// first run.
@@ -56,16 +57,17 @@ pub struct Part {
     pub cycles_b: u64,
 }
 
-/// The data of a run from which the cycles of each cause are computed.
+/// The data of a run that are needed to compute the cycles of each cause.
 #[derive(Clone, Copy, Debug)]
 pub struct Account<'a> {
-    /// The name of the run: its scenario.
+    /// The name of the run: the name of its scenario.
     pub name: &'a str,
     /// The duration of the run, in cycles.
     pub cycles: u64,
     /// Whether the answer of the run is right.
     pub answer_ok: bool,
-    /// The reason why the answer is wrong, or why the run did not end.
+    /// The reason why the answer is wrong, or why the run did not end. `None` if the answer is
+    /// right.
     pub error: Option<&'a str>,
     /// The counters of the run.
     pub counters: &'a BTreeMap<String, u64>,
@@ -83,12 +85,12 @@ impl<'a> Account<'a> {
         self.counters.get(&format!("cycles.{}", cause.key())).copied()
     }
 
-    /// The cycles of each cause, in the order of [`Cause::ALL`]. Every cycle of the run has one
-    /// cause.
+    /// The number of cycles of each cause, in the order of [`Cause::ALL`]. Every cycle of the run
+    /// has exactly one cause.
     ///
     /// # Errors
-    /// If the run did not end, so that its cycles have no causes. Also if the cycles of the causes
-    /// do not add up to the cycles of the run.
+    /// If the run did not end, because its cycles then have no causes. Also if the cycles of all
+    /// causes do not add up to the cycles of the run.
     pub fn parts(&self) -> Result<Vec<u64>, String> {
         let parts: Option<Vec<u64>> = Cause::ALL.iter().map(|cause| self.part(*cause)).collect();
         let Some(parts) = parts else {
@@ -152,7 +154,8 @@ impl Difference {
         }
     }
 
-    /// The causes whose cycles differ between the runs, the largest difference first.
+    /// The causes whose numbers of cycles differ between the two runs, the largest difference
+    /// first.
     #[must_use]
     pub fn ranked(&self) -> Vec<&Part> {
         let mut parts: Vec<&Part> = self.parts.iter().filter(|part| part.cycles != 0).collect();

@@ -1,16 +1,18 @@
-//! Once a run is warm, operations that hit allocate no memory.
+//! After the start of a run, operations that hit in a cache allocate no memory on the host.
 //!
-//! A run allocates for arrays, caches, launches and wavefronts. Two runs of a program that differ
-//! only in the operations of each wavefront show what the operations allocate.
+//! A run allocates memory for arrays, caches, launches and wavefronts. The test compares two runs
+//! of a program that differ only in the number of operations of each wavefront. The difference is
+//! what the operations allocate.
 
 use lab::experiment::{Experiment, Question};
 use lab::systems::Systems;
 
-/// Programs whose additional operations hit, each with a setting that changes the number of
-/// operations and not that of wavefronts, and two values of it.
+/// Programs, each with a setting and two values of it. The larger value adds operations, which all
+/// hit, and does not change the number of wavefronts.
 const PROGRAMS: [(&str, &str, [&str; 2]); 1] = [("l1-resident", "reads", ["100", "1000"])];
 
-/// The operations of wavefronts on memory, and the allocations of the run.
+/// Runs a workload. Returns the number of memory operations of its wavefronts, and the number of
+/// allocations on the host.
 fn measure(protocol: &str, workload: &str, setting: (&str, &str)) -> (u64, u64) {
     let question = Question {
         system: "hlrc-8cu".to_owned(),
@@ -37,7 +39,8 @@ fn hits_allocate_nothing_once_a_run_is_warm() {
             let (operations, allocations) = measure(protocol, workload, (setting, many));
             let more = operations.saturating_sub(few_operations);
             assert!(more > 1000, "{workload}: {few_operations} and {operations} operations");
-            // Some arrays and queues still grow: with the logarithm of the operations.
+            // Some arrays and queues still grow. Their number of allocations grows with the
+            // logarithm of the number of operations.
             let allowed = few_allocations + more / 100 + 50;
             assert!(
                 allocations <= allowed,

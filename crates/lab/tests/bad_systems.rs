@@ -1,4 +1,5 @@
-//! Every mistake in a machine description gives one sentence with its place.
+//! Checks that every mistake in a machine description gives an error of one sentence, with the
+//! place of the mistake.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,8 +9,8 @@ use proptest::prelude::*;
 
 const TEXT: &str = include_str!("../../../systems/hlrc-8cu.toml");
 
-/// The error of the description with one replacement, and the number of the
-/// changed line.
+/// Replaces `from` by `to` in the machine description. Returns the error of reading the result, and
+/// the number of the changed line.
 fn error_of(from: &str, to: &str) -> (String, usize) {
     let at = TEXT.find(from).unwrap_or_else(|| panic!("the description has `{from}`"));
     let line = TEXT[..at].matches('\n').count() + 1;
@@ -157,7 +158,7 @@ fn a_file_without_text_is_refused_in_a_sentence() {
     assert!(systems.load("/dev/zero").unwrap_err().to_string().contains("not a file"));
 }
 
-/// A line of a valid description, and damage to it.
+/// Valid machine descriptions with random damage in one line.
 fn damaged() -> impl Strategy<Value = String> {
     let lines = TEXT.lines().count();
     (0..lines, "\\PC{0,20}", 0..4u8).prop_map(|(at, junk, how)| {

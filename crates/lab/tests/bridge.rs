@@ -1,5 +1,6 @@
-//! The timed machine produces only outcomes that the explorer finds for the
-//! same protocol, and the weak outcomes of a protocol are found.
+//! Checks that the timed machine produces only outcomes of litmus tests that the explorer finds for
+//! the same protocol. Also checks that the explorer finds weak outcomes: those that sequential
+//! consistency forbids.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +19,7 @@ fn test(path: &str) -> Program {
     litmus::parse::parse(text).expect("it is a test")
 }
 
-/// The outcomes of `seeds` runs on a machine.
+/// The outcomes of a test in `seeds` runs with different seeds on a timed machine.
 fn timed<P: Protocol>(system: &System, test: &Program, seeds: u64) -> BTreeSet<Vec<Value>> {
     let run = |seed: u64| {
         let delay = [0, 20, 200, 600][(seed % 4) as usize];
@@ -43,8 +44,8 @@ fn timed<P: Protocol>(system: &System, test: &Program, seeds: u64) -> BTreeSet<V
     (0..seeds).filter_map(run).collect()
 }
 
-/// All outcomes. `None` if the explored machine lacks a feature, or there are
-/// too many states for a test.
+/// All outcomes of a test in the explorer. `None` if the explored machine lacks a feature, or if
+/// there are too many states to explore here.
 fn explored<P: Protocol>(test: &Program) -> Option<BTreeSet<Vec<Value>>> {
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let bounds = Bounds { core: IssueRule::Gpu, ..combining };
@@ -84,7 +85,8 @@ fn bridge<P: Protocol>() {
     assert!(compared >= 25 && seen > compared, "{}: {compared} tests, {seen} outcomes", P::INFO.name);
 }
 
-/// A word that was read before is read again after a flag was seen.
+/// A litmus test: a thread reads a word, sees a flag that was set after the word was written, and
+/// reads the word again.
 const STALE: &str = "C stale
 { }
 
@@ -102,8 +104,9 @@ P1(int* x, atomic_int* y) {
 exists (1:r0=1 /\\ 1:r1=0)
 ";
 
-/// Relaxed atomics and ordinary accesses may be seen out of order under all of
-/// these protocols. Otherwise other tests could pass without testing anything.
+/// Checks that the explorer finds weak outcomes (those that sequential consistency forbids) under
+/// the protocol `P`, because `P` lets relaxed atomics and ordinary accesses be seen out of order.
+/// Without weak outcomes, the other tests of this file would test nothing.
 fn weak<P: Protocol>() {
     let stale = litmus::parse::parse(STALE).expect("it is a test");
     for (test, outcome) in [(test("c11/SB.litmus"), vec![0, 0]), (stale, vec![1, 0])] {

@@ -1,4 +1,4 @@
-//! Counterexamples of protocols that read the clock, replayed with timing.
+//! Tests the replay with timing of counterexamples of protocols that read the clock.
 
 #[path = "../../explore/tests/clocks/lease.rs"]
 #[allow(dead_code, reason = "only what is refuted is made again")]
@@ -20,8 +20,8 @@ use proto::{Protocol, WritePolicy};
 
 const BOUNDS: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 
-/// A message passes to a reader that may have a copy. `LOAD` is the reader's
-/// load.
+/// A litmus test in which a thread passes a message to a reader that may have an old copy of the
+/// word. The reader's load replaces `LOAD`.
 const MESSAGE: &str = "OPENCL message
 { }
 
@@ -40,7 +40,8 @@ P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* f) {
 exists (1:r0=0 /\\ 1:r1=1 /\\ 1:r2=0)
 ";
 
-/// The timed machine reads the same stale copy.
+/// Explores the test with the reader's load `load`, replays the counterexample with timing, and
+/// checks that the timed machine reads the same stale copy. Returns the trace.
 fn comes_out<P: Protocol>(load: &str, bounds: Bounds) -> Trace {
     let test = Test::read("message", &MESSAGE.replace("LOAD", load)).expect("it is a test");
     let program = &*test.program();

@@ -1,5 +1,5 @@
-//! The page of a comparison has each number in its column and an interval at each
-//! bar.
+//! Checks that the HTML page of a comparison has each number in the right column and an error bar
+//! at each bar.
 
 use lab::report::of_comparison;
 use lab::results::Interval;
@@ -9,7 +9,7 @@ fn interval(mean: f64) -> Interval {
     Interval { mean, low: mean * 0.5, high: mean * 1.5 }
 }
 
-/// A row whose numbers are all different.
+/// A row of a comparison in which all numbers are different.
 fn row(scenario: &str, factor: f64, answer_ok: bool) -> Row {
     let intervals = Intervals {
         cycles: interval(1000.0 * factor),
@@ -48,7 +48,8 @@ fn page(rows: Vec<Row>) -> String {
     })
 }
 
-/// The texts of the cells of a page's last table, row by row.
+/// The texts of the cells in the last table of a page, row by row, without the first cell of each
+/// row.
 fn table(page: &str) -> Vec<Vec<String>> {
     let (_, table) = page.rsplit_once("<table").unwrap();
     let plain = |cell: &str| {
@@ -56,7 +57,7 @@ fn table(page: &str) -> Vec<Vec<String>> {
         text.split("</").next().unwrap_or_default().trim().to_owned()
     };
     let rows = table.split("<tr").skip(1).filter(|row| row.contains("<td"));
-    // The first cell is a heading of its row.
+    // The first cell of a row is a heading (`<th>`), so it is not in the list.
     rows.map(|row| row.split("<td").skip(1).map(plain).collect()).collect()
 }
 
@@ -78,7 +79,7 @@ fn each_figure_has_its_own_quotients_and_their_intervals() {
     let figures = page.split("<figure").skip(1).filter_map(|rest| rest.split("</figure>").next());
     let figures: Vec<&str> = figures.collect();
     assert_eq!(figures.len(), 3);
-    // Speedup, traffic and energy: the value and the ends of its interval.
+    // The speedup, the traffic and the energy: each value with the ends of its confidence interval.
     let numbers = ["6.00 (3.00 to 9.00)", "22.7 (11.4 to 34.1)", "27.8 (13.9 to 41.7)"];
     for (at, figure) in figures.iter().enumerate() {
         let shown = numbers.map(|numbers| figure.contains(numbers));

@@ -1,7 +1,7 @@
-//! Runs are identical to the bit: on this machine, on any other, and beside
-//! others.
+//! Checks that the results of runs are identical to the bit: on every computer, and beside other
+//! runs on the same computer.
 //!
-//! `FENCEPOST_BLESS=1 cargo test -p lab --test golden` rewrites the table after
+//! `FENCEPOST_BLESS=1 cargo test -p lab --test golden` rewrites the table of expected results after
 //! a change that is meant to change results.
 
 use std::fmt::Write as _;
@@ -14,7 +14,7 @@ use lab::systems::Systems;
 
 const SYSTEMS: [&str; 5] = ["hlrc-8cu", "hlrc-128cu", "hrf-8cu", "stc-8cu", "titan-v"];
 
-/// Inputs so small that a machine runs all of them in a fraction of a second.
+/// Workloads with settings that are so small that all runs together take a fraction of a second.
 const WORKLOADS: [(&str, &str); 9] = [
     ("vec-copy", "n=4k"),
     ("vec-add", "n=4k"),

@@ -1,12 +1,12 @@
-//! The simulator answers a hit without a step of the controller. Runs with the step
-//! are identical to the bit.
+//! The simulator usually answers a hit directly, without a step of the cache's controller. The test
+//! checks that runs with these steps give identical results.
 
 use lab::experiment::{Experiment, Question};
 use lab::systems::Systems;
 use sim::RunOptions;
 
-/// Small runs that read lines again: between stores, atomics, acquires and
-/// evictions.
+/// Workloads with small settings that read the same lines several times, with stores, atomics,
+/// acquires and evictions between the reads.
 const WORKLOADS: [(&str, &str); 7] = [
     ("l1-resident", "work-groups=4 reads=32 kib=1"),
     ("cache-reuse", "n=2k"),

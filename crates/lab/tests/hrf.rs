@@ -1,4 +1,5 @@
-//! The HRF paper from files to scores, with synthetic runs and real litmus tests.
+//! Tests the evaluation of the HRF paper, from its files to the statuses of its claims. The results
+//! of runs are synthetic, the litmus tests are real.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +23,8 @@ fn claim<'a>(results: &'a Results, id: &str) -> &'a Scored {
     results.claims.iter().find(|claim| claim.id == id).unwrap()
 }
 
-/// The results if each input has a given speedup and number of donations.
+/// The results of the paper if the runs had, for each input, the speedup and the number of
+/// donations that the two functions give.
 fn with(speedup: impl Fn(&str) -> f64, donations: impl Fn(&str) -> u64) -> Results {
     let plan = plan(&["fig10"]);
     let row = |key: &RowKey| {
@@ -46,17 +48,18 @@ fn speedups_in_the_published_range_on_every_input_are_reproduced() {
     assert_eq!(claim(&rising, "hrf.fig10.uts").status, Status::Reproduced);
     let found = claim(&rising, "hrf.fig10.donations");
     assert_eq!((found.status, found.measured.as_f64()), (Status::Reproduced, Some(1.0)));
-    // One input of four has no speedup.
+    // One of the four inputs has no speedup.
     let one_fails = with(|input| if input == "T4" { 1.0 } else { 1.05 }, donations);
     assert_eq!(claim(&one_fails, "hrf.fig10.uts").status, Status::Contradicted);
     let falling = with(|input| 1.09 - 0.01 * f64::from(input.as_bytes()[1] - b'0'), donations);
     assert_eq!(claim(&falling, "hrf.fig10.donations").status, Status::Contradicted);
-    // Equal values have no ranks.
+    // If all values are equal, the rank correlation is undefined.
     let alike = with(|_| 1.05, |_| 7);
     assert_eq!(claim(&alike, "hrf.fig10.donations").status, Status::NotRun);
 }
 
-/// The results if a run's speedup depends on its seed and input.
+/// The results of the paper if the runs had the speedup that the function gives for an input and a
+/// seed.
 fn with_seeds(speedup: impl Fn(&str, u64) -> f64) -> Results {
     let plan = plan(&["fig10"]);
     let row = |key: &RowKey| {
@@ -91,7 +94,7 @@ fn the_worst_input_is_named_with_the_range_of_its_seeds() {
     let close = |input: &str, seed: u64| if input == "T4" { 1.001 + 0.001 * seed as f64 } else { 1.05 };
     let results = with_seeds(close);
     let found = claim(&results, "hrf.fig10.uts");
-    // The mean over seeds 1 to 5, which no single seed has.
+    // The expected value is the mean over the seeds 1 to 5. No single seed has this value.
     assert!((found.measured.as_f64().unwrap() - 1.004).abs() < 1e-6, "{found:?}");
     assert_eq!(found.status, Status::Contradicted, "the interval ends at 1.00596: too little to be close");
     let note = found.note.as_deref().unwrap();
@@ -100,14 +103,14 @@ fn the_worst_input_is_named_with_the_range_of_its_seeds() {
         "{note}"
     );
     assert!(note.contains("T4 1.004 (seeds 1.002 to 1.006)"), "{note}");
-    assert!(found.measured_text().ends_with(") on T4, the worst"), "{}", found.measured_text());
+    assert!(found.measured_text().ends_with(") on T4, the worst input"), "{}", found.measured_text());
     let [low, high] = found.interval.unwrap();
     assert!(low < 1.004 && 1.004 < high);
     // A zero at the end of a number is kept.
     let zero = with_seeds(|input, seed| if input == "T4" { 1.0009 + 0.0011 * seed as f64 } else { 1.05 });
     let note = claim(&zero, "hrf.fig10.uts").note.as_deref().unwrap();
     assert!(note.contains("T4 1.0042 (seeds 1.0020 to 1.0064)"), "{note}");
-    // Seeds with both signs.
+    // The seeds give speedups both below and above one.
     let noisy = with_seeds(|input, seed| if input == "T4" { 0.96 + 0.025 * seed as f64 } else { 1.05 });
     assert_eq!(claim(&noisy, "hrf.fig10.uts").status, Status::Inconclusive);
 }

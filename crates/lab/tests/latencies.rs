@@ -1,10 +1,10 @@
-//! The machines have the latencies in their sources' tables.
+//! Checks that the built-in machines have the latencies in the tables of their sources.
 
 use lab::experiment::{Experiment, Question};
 use lab::systems::Systems;
 
-/// The cycles of all loads of a run in which each of several kernels loads the same word, on a
-/// machine with changed parameters.
+/// Runs `kernels` kernels that each load the same word, on a machine with changed parameters.
+/// Returns the total latency of all these loads, in cycles.
 fn load_cycles(system: &str, changes: &[(&str, &str)], kernels: u32) -> u64 {
     let question = Question {
         system: system.to_owned(),
@@ -24,10 +24,11 @@ fn load_cycles(system: &str, changes: &[(&str, &str)], kernels: u32) -> u64 {
     record.counters["load_wait_cycles"]
 }
 
-/// Cycles from a load to its answer: from memory, and from the L2.
+/// The latency of a load in cycles: first for an answer from memory, then for an answer from the
+/// L2.
 ///
-/// The load of the first kernel reads memory. The others read the L2, because a kernel begins with
-/// an empty L1.
+/// The load of the first kernel reads memory. The loads of the other kernels read the L2, because
+/// each kernel begins with an empty L1.
 fn latencies(system: &str, changes: &[(&str, &str)]) -> (f64, f64) {
     let memory = load_cycles(system, changes, 1);
     (memory as f64, (load_cycles(system, changes, 10) - memory) as f64 / 9.0)
@@ -37,7 +38,8 @@ fn latencies(system: &str, changes: &[(&str, &str)]) -> (f64, f64) {
 fn titan_v_has_the_latencies_of_table_3_1() {
     let (memory, l2) = latencies("titan-v", &[]);
     assert_eq!(l2, 148.0);
-    // The table has one number. Our latency depends on whether the row is open.
+    // The table has a single number. The simulated latency depends on whether the row of the DRAM
+    // is open.
     assert!((223.0..=273.0).contains(&memory), "{memory}");
 }
 
@@ -52,7 +54,7 @@ fn stc_8cu_has_the_latencies_of_table_3() {
 fn the_hlrc_machines_are_slower_where_the_mesh_is_wider() {
     let [small, large] = ["hlrc-8cu", "hlrc-128cu"].map(|system| latencies(system, &[]));
     assert!(small.1 < large.1, "{small:?} {large:?}");
-    // L1 and L2 of Table 4, and at least one hop in each direction.
+    // The latencies of the L1 and the L2 in Table 4, and at least one hop in each direction.
     assert!(small.1 >= 4.0 + 24.0 + 4.0, "{small:?}");
 }
 

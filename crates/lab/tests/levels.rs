@@ -1,4 +1,4 @@
-//! Machine files with further levels, and with settings of protocols.
+//! Tests machine files with further cache levels, and with settings of protocols.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ store_fifo_entries = 16
 latency_cycles = 100
 ";
 
-/// A machine of this repository with text appended.
+/// The text of a built-in machine file with `more` appended.
 fn with(more: &str) -> String {
     format!("{}\n{more}", Systems::default().text("hrf-8cu").unwrap())
 }
@@ -36,7 +36,8 @@ fn refused(more: &str) -> String {
     parse_for(Path::new("m.toml"), &with(more), &known).unwrap_err().to_string()
 }
 
-/// The line of `text` in a machine file with `more` appended.
+/// The place of the first line that contains `text` in the machine file with `more` appended, in
+/// the form in which errors show it.
 fn line_of(more: &str, text: &str) -> String {
     let at = with(more).lines().position(|line| line.contains(text)).unwrap() + 1;
     format!("m.toml:{at}:")

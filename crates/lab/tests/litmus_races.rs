@@ -1,6 +1,5 @@
-//! The race detector against the exhaustive verdicts on litmus tests. It
-//! reports no race of a race-free program, and finds a race if the schedule
-//! reaches it.
+//! Compares the race detector of simulated runs with the exhaustive verdicts on litmus tests. The
+//! detector reports no race in a race-free program, and finds a race if the schedule reaches it.
 
 use lab::litmus::program;
 use lab::race::{Detector, Pairing, RaceModel, RaceOptions};
@@ -22,15 +21,17 @@ fn machine() -> System {
     Systems::with_folder("none").load("hrf-8cu").expect("a built-in machine")
 }
 
-/// Races in runs of the test with this many seeds.
+/// The races that the detector finds in runs of the test with `seeds` seeds. If `until_found` is
+/// true, the runs may end early once a race is found.
 fn seen(system: &System, test: &Program, options: RaceOptions, seeds: u64, until_found: bool) -> Vec<String> {
     let mut detector = Detector::new(options);
     for seed in 0..seeds {
-        // The first run has no delays; others have short or long ones.
+        // The first run has no delays. The other runs have no delays, short delays or long delays
+        // in turn.
         let delay = [0, 40, 400][(seed % 3) as usize];
         let program = program(test, delay, seed).expect("made to run");
         let run = RunOptions { seed, patience_cycles: 20_000, ..RunOptions::default() };
-        // A run that waits forever has shown its race already.
+        // If a run waits forever, the detector has already seen its race, so the error is ignored.
         let _ = program_on(system, "no-l1", program, run, &mut detector);
         if until_found && seed % 8 == 7 && !detector.has_no_races() {
             break;
@@ -43,8 +44,8 @@ fn seen(system: &System, test: &Program, options: RaceOptions, seeds: u64, until
         .collect()
 }
 
-/// The test with each await as a loop of loads, as a machine executes it. An
-/// await is one read, but each round of the loop is one read that may race.
+/// Returns the test with each `await` replaced by a loop of loads, which is what a machine
+/// executes. An `await` is a single read, but each round of the loop is a read that may race.
 fn spinning(test: &Program) -> Program {
     let mut test = test.clone();
     for thread in &mut test.threads {
@@ -83,7 +84,8 @@ fn spinning(test: &Program) -> Program {
     test
 }
 
-/// The detector's score on some tests.
+/// The results of the detector on some tests: the numbers of race-free and racy cases, and the
+/// names of racy cases in which it found no race.
 #[derive(Debug, Default)]
 struct Tally {
     race_free: u32,

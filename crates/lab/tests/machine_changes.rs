@@ -1,4 +1,4 @@
-//! Changes of levels, which a machine file lists by name.
+//! Tests changes of the cache levels that a machine file lists by name.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A machine with a scarce resource never gets stuck and gives no wrong answer.
+//! Checks that a machine with very little of a resource (such as miss registers) never gets stuck
+//! and gives no wrong answer.
 
 use std::path::Path;
 
@@ -22,7 +23,8 @@ fn run(system: &System, few: &str, protocol: &str, workload: &str, settings: &[(
     assert!(record.answer_ok, "few {few}, {workload} under {protocol}: {:?}", record.error);
 }
 
-/// Every shortage: the scarce resource, and the machine.
+/// The machines to test. Each entry has the name of the scarce resource, and the machine that has
+/// very little of it.
 fn shortages() -> Vec<(&'static str, System)> {
     let wide: System = parse(Path::new("hrf-8cu.toml"), TEXT).expect("a sound machine");
     let with = |change: fn(&mut System)| {

@@ -1,5 +1,5 @@
-//! Pictures of reports are legible: no text leaves a picture or overlaps other
-//! text, on a page and on a screen of 400 pixels.
+//! Checks that the pictures of reports are legible: no text leaves its picture or overlaps other
+//! text, neither on a wide page nor on a screen of 400 pixels.
 
 use lab::report::{of_difference, of_results};
 use lab::results::*;
@@ -76,8 +76,8 @@ fn page() -> String {
     of_results(&results) + &differences()
 }
 
-/// Waterfalls with a large cause, with small causes, and with almost no
-/// difference.
+/// HTML pages with waterfall charts: with a large cause and small causes, with almost no
+/// difference, and with two large causes.
 fn differences() -> String {
     let of = |a: &str, cycles: &[i64]| {
         let names = ["queue-dram", "local-memory", "imbalance", "acquire", "load", "host", "issue"];
@@ -107,7 +107,7 @@ fn differences() -> String {
         + &of("rsp", &[6_000_000, -900_000])
 }
 
-/// The box of a text: left, top, right, bottom.
+/// A text in a picture, with its box: left, top, right, bottom.
 struct Letters {
     place: [f64; 4],
     text: String,
@@ -122,8 +122,8 @@ fn number(tag: &str, name: &str) -> f64 {
     attribute(tag, name).unwrap_or_else(|| panic!("{name} in {tag}")).parse().unwrap()
 }
 
-/// The width of text in common sans-serif fonts: on average a little more than
-/// half of the size for each letter.
+/// An estimate of the width of a text in common sans-serif fonts. On average a letter is a little
+/// wider than half of the font's size.
 fn estimated_width(text: &str, size: f64) -> f64 {
     size * 0.54 * text.chars().count() as f64
 }
@@ -159,7 +159,8 @@ fn letters(svg: &str) -> Vec<Letters> {
     tags.map(of).collect()
 }
 
-/// Every picture of a figure, with its size.
+/// The SVG text of every picture on the page, with its width and height. Small symbols are left
+/// out.
 fn pictures(page: &str) -> Vec<([f64; 2], &str)> {
     let starts = page.match_indices("<svg viewBox=\"0 0 ");
     let of = |(at, start): (usize, &str)| {

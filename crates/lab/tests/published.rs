@@ -1,4 +1,5 @@
-//! Figures show published values beside ours, and machines have their names.
+//! Checks that figures show published values beside the measured values, and that groups of
+//! machines have the names of the machines as labels.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,7 +8,7 @@ use lab::paper::{Paper, Plan, Request};
 use lab::results::{Bar, Figure, Measured, Results, Row};
 use lab::systems::Systems;
 
-/// The figures of a paper if every run takes the same time.
+/// The figures of a paper, computed as if every run took the same time.
 fn figures(paper: &str) -> Vec<Figure> {
     results(paper).figures
 }
@@ -36,7 +37,8 @@ fn bar<'a>(figure: &'a Figure, group: &str, scenario: &str) -> &'a Bar {
     group.bars.iter().find(|bar| bar.scenario == scenario).unwrap()
 }
 
-/// The value of a claim in its file.
+/// The number under the key `key` of a claim in the claims file of a paper. `None` if the claim has
+/// no such number.
 fn claimed(paper: &str, id: &str, key: &str) -> Option<f64> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../claims/{paper}.toml"));
     let file: toml::Table = std::fs::read_to_string(path).unwrap().parse().unwrap();

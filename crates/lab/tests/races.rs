@@ -1,8 +1,8 @@
-//! Races in whole programs: workloads are race-free under their models, and
-//! the detector finds the race of every program of the gallery.
+//! Tests race detection in whole programs: workloads are race-free under their memory models, and
+//! the detector finds the race of every program in the gallery of racy programs.
 //!
-//! `FENCEPOST_BLESS=1 cargo test -p lab --test races` rewrites the golden
-//! reports after a change that is meant to change them.
+//! `FENCEPOST_BLESS=1 cargo test -p lab --test races` rewrites the expected reports after a change
+//! that is meant to change them.
 
 use std::fmt::Write as _;
 use std::fs;
@@ -83,8 +83,8 @@ fn repaired_programs_do_not_race() {
     }
 }
 
-/// Workloads under all models and with all policies, at a size that runs in a fraction of a second.
-/// The tests of the suite cover every workload under one model.
+/// Workloads for the tests with all models and all policies, with settings so small that a run
+/// takes a fraction of a second. The tests in `suite.rs` cover every workload, but only one model.
 const SMALL: [(&str, &[(&str, &str)]); 51] = [
     ("vec-copy", &[("n", "4k")]),
     ("vec-add", &[("n", "4k")]),
@@ -151,7 +151,7 @@ fn each_workload_is_free_of_races_under_all_models() {
     }
 }
 
-/// Every choice of a workload, one at a time.
+/// Runs each workload with every choice of each of its policies, and changes one policy at a time.
 #[test]
 fn every_policy_is_free_of_races_under_its_model() {
     for (workload, settings) in SMALL {
@@ -159,8 +159,8 @@ fn every_policy_is_free_of_races_under_its_model() {
         for setting in entry.settings {
             let workloads::SettingKind::Policy(choices) = setting.kind else { continue };
             for (choice, _) in choices {
-                // Threads that share a queue here are of different work-groups, and
-                // so are thieves.
+                // In these workloads, the threads that share a queue, and the thieves, belong to
+                // different work-groups.
                 let meets_others =
                     ["message-passing", "lock-counter", "fg-share", "sssp", "color", "pagerank"];
                 let is_too_narrow = *choice == "work-group" && meets_others.contains(&workload);
@@ -177,8 +177,8 @@ fn every_policy_is_free_of_races_under_its_model() {
     }
 }
 
-/// The protocols that claim `drf` keep all compute units coherent at every
-/// scope.
+/// The unscoped scenarios are checked under the model `drf`, because their protocols keep all
+/// compute units coherent at every scope.
 #[test]
 fn every_scenario_of_stealing_is_free_of_races() {
     let settings = [("vertices", "512"), ("edges", "2k"), ("sweeps", "2"), ("chunk", "16")];

@@ -1,5 +1,4 @@
-//! Reports are self-contained, show every number, and let no name become
-//! markup.
+//! Checks that HTML reports are self-contained, show every number, and escape every name.
 
 use lab::report::{of_difference, of_results};
 use lab::results::*;
@@ -134,7 +133,7 @@ fn difference(name: &str) -> Difference {
     }
 }
 
-/// Every tag of a page, with its attributes.
+/// The texts of all HTML tags of a page, with their attributes.
 fn tags(page: &str) -> Vec<String> {
     let starts = page.match_indices('<').map(|(at, _)| &page[at..]);
     starts.map(|rest| rest[..=rest.find('>').unwrap()].to_owned()).collect()
@@ -145,8 +144,8 @@ fn a_hostile_name_stays_text_and_nothing_is_fetched() {
     for page in [of_results(&results(HOSTILE)), of_difference(&difference(HOSTILE))] {
         assert!(!page.contains('\u{0}'));
         for tag in tags(&page) {
-            // A name may be the value of an attribute. Text between quotes is no
-            // tag.
+            // A name of the test may be the value of an attribute. So text between quotes does not
+            // count as a part of the tag.
             let names: String = tag.split('"').step_by(2).collect();
             for forbidden in
                 ["<script", "</script", "<img", "<link", "<iframe", "<object", " src=", " onerror"]
@@ -214,7 +213,8 @@ fn numbers_stand_below_the_figures_and_claims_beside_ours() {
     let mut plain = results("plain");
     plain.claims[0].measured = serde_json::json!(1.3);
     let page = of_results(&plain);
-    // 1.25 with its interval, a stack of two, the published share, the claim.
+    // The texts are the value 1.25 with its interval, a bar with two parts, the published share,
+    // and the claim.
     for text in [
         "1.25 (1.12 to 1.38)",
         ">2.50<",
@@ -225,7 +225,8 @@ fn numbers_stand_below_the_figures_and_claims_beside_ours() {
     ] {
         assert!(page.contains(text), "{text}");
     }
-    // The waterfall from the first scenario to the other.
+    // The page has the waterfall chart of the difference between the first scenario and the other
+    // scenario.
     assert!(page.contains("first to plain") && page.contains("\u{2212}500"));
     assert!(page.contains("scaled down"));
     assert!(!of_results(&Results { scale: "1".to_owned(), ..results("plain") }).contains("scaled down"));

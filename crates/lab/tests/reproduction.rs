@@ -1,5 +1,5 @@
-//! A reproduction from files to scores, with synthetic runs and with a
-//! simulated machine.
+//! Tests the reproduction of a paper, from its files to the statuses of its claims, with synthetic
+//! results of runs and with a simulated machine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -32,8 +32,7 @@ fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// Results in which every quantity is the same in all runs, whatever the
-/// scenario.
+/// The results of the paper if every quantity were the same in all runs of all scenarios.
 fn nothing_matters(plan: &Plan) -> Results {
     let row = |(key, _): (&lab::results::RowKey, _)| {
         let counters = COUNTERS.map(|name| (name.to_owned(), 1000));
@@ -48,7 +47,7 @@ fn nothing_matters(plan: &Plan) -> Results {
     plan.evaluate(plan.runs().map(row).collect())
 }
 
-/// The counters of the simulator that the paper's files use.
+/// The counters of the simulator that the paper's experiment files use.
 const COUNTERS: [&str; 25] = [
     "load_wait_cycles",
     "store_wait_cycles",
@@ -87,12 +86,13 @@ fn equal_runs_reproduce_only_claims_of_no_change() {
     // Every published claim has a measure, and every measure uses existing counters.
     assert_eq!(ids(&|_| true), published.claims.iter().map(|claim| claim.id.as_str()).collect::<Vec<_>>());
     assert_eq!(ids(&|status| status == Status::NotRun), [""; 0]);
-    // Two claims say that scenarios are equal, or that one is no worse than
-    // another. They hold. All others say that something is better, or how often
-    // it happens.
+    // Two claims say that scenarios are equal, or that one scenario is no worse than another. These
+    // two claims hold. All other claims say that something is better, or how often something
+    // happens.
     let alike = ["hlrc.va.best-of-both", "hlrc.va.steal-dominant"];
     assert_eq!(ids(&|status| status == Status::Reproduced), alike);
-    // One claim is a number of bytes, which is synthetic like all other counts.
+    // One claim is about a number of bytes. In these results the number is synthetic, like all
+    // other counts.
     assert_eq!(ids(&|status| status == Status::Direction), ["hlrc.vb.footprint"]);
     let footprint = results.claims.iter().find(|claim| claim.id == "hlrc.vb.footprint").unwrap();
     let note = footprint.note.as_deref().unwrap();
@@ -142,7 +142,8 @@ fn speedups_as_published_are_reproduced_and_scaled_inputs_only_indicate() {
     );
 }
 
-/// The results if a run's cycles depend on its scenario, input and seed.
+/// The results of the paper if the runs had the cycles that the function gives for the key of a run
+/// (variant, scenario, input and seed).
 fn with_cycles(request: &Request, cycles: impl Fn(&lab::results::RowKey) -> u64) -> Results {
     let plan = plan(request);
     let row = |(key, _): (&lab::results::RowKey, _)| {
@@ -155,8 +156,8 @@ fn with_cycles(request: &Request, cycles: impl Fn(&lab::results::RowKey) -> u64)
 #[test]
 fn an_uncertain_mean_is_inconclusive_and_never_below_zero() {
     let figure = Request { figures: vec!["fig4".to_owned()], seeds: Some(2), ..Request::default() };
-    // The paper claims a gain of 29% for hLRC. Here the mean has that gain, with one
-    // seed of two.
+    // The paper claims a gain of 29% for hLRC. Here the mean has this gain, but only one of the two
+    // seeds has a gain.
     let cycles = |key: &lab::results::RowKey| match (&*key.scenario, key.seed) {
         ("hlrc", 1) => 1000,
         ("hlrc", _) => 633,
@@ -180,7 +181,7 @@ fn an_uncertain_mean_is_inconclusive_and_never_below_zero() {
 #[test]
 fn an_order_that_fails_once_is_contradicted_and_means_have_a_geometric_one() {
     let figure = Request { figures: vec!["fig4".to_owned()], seeds: Some(1), ..Request::default() };
-    // Equal to the better of the two on every input but one.
+    // The scenario equals the better one of the two on every input except one.
     for slow in ["SSSP-1", "SSSP-2", "PR-3"] {
         let results = with_cycles(&figure, |key| match (&*key.scenario, &*key.input) {
             ("hlrc", input) if input == slow => 4000,
@@ -190,7 +191,7 @@ fn an_order_that_fails_once_is_contradicted_and_means_have_a_geometric_one() {
         let order = claim("hlrc.va.best-of-both");
         assert_eq!(order.status, Status::Contradicted, "{slow}: {order:?}");
         let mean = claim("hlrc.fig4.hlrc");
-        // Eight inputs at 1 and one at a quarter.
+        // Eight inputs have the speedup 1, and one input has the speedup 1/4.
         let geometric = 0.25f64.powf(1.0 / 9.0);
         assert!((mean.geometric.unwrap() - geometric).abs() < 1e-9, "{mean:?}");
         assert!((mean.measured.as_f64().unwrap() - 8.25 / 9.0).abs() < 1e-9, "{mean:?}");
@@ -230,7 +231,8 @@ fn the_runs_of_a_figure_are_its_scenarios_inputs_variants_and_seeds() {
     assert_eq!(runs("fig4", 3).0, 3 * one);
 }
 
-/// A folder with a small experiment.
+/// Writes a folder with the files of a small experiment, and returns its path. The function
+/// `change` changes the texts of the files.
 fn small(name: &str, change: impl Fn(&str) -> String) -> PathBuf {
     let folder = scratch(name);
     fs::create_dir_all(&folder).unwrap();

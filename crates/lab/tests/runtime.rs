@@ -1,8 +1,8 @@
-//! The litmus programs of the work-stealing deque and of the locks are
-//! equivalent to the kernels. Both run operation by operation, and every read
-//! is answered with every value. Each must then perform the same operations on
-//! the same words, in the same order, with the same memory order, scope, hint
-//! and values, and end with the same result.
+//! Checks that the litmus programs of the work-stealing deque and of the locks are equivalent to
+//! the kernels of the workloads. A litmus program and a kernel run operation by operation, with the
+//! same values for their reads, and all possible values are tried. Both must then perform the same
+//! operations on the same words, in the same order, with the same memory order, scope, hint and
+//! values, and end with the same result.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use kernel::{Action, Coords, Polled, Semantics, Session, Shape};
 use proto::{KernelId, RmwKind, Width};
 use workloads::stealing::{Layout, Policy, Queues, Refill, StealOutcome, Stealing};
 
-/// An operation of a thread.
+/// An operation that a thread performed: its effect, its word, and its memory order and scope.
 #[derive(Clone, Debug, PartialEq)]
 struct Step {
     what: Effect,
@@ -26,43 +26,45 @@ enum Effect {
     CompareExchange { expected: i64, desired: i64 },
 }
 
-/// The state of a thread after the given answers.
+/// The state of a thread after its reads have received the given values.
 #[derive(Clone, Debug, PartialEq)]
 enum End {
-    /// The thread waits for the value of this word.
+    /// The thread waits for the value of this word, because no given values are left.
     Asks(String),
-    /// It has ended, with these results.
+    /// The thread has ended, with these results.
     Done(BTreeMap<String, i64>),
-    /// The thread leaves the scope of the program: it fails, or reaches another
-    /// slot.
+    /// The thread did what the litmus program does not model: it failed, or accessed a location
+    /// that must not be reached.
     Out,
 }
 
-/// The meaning of an element of an array.
+/// The meaning of an element of an array in memory, for the comparison.
 enum Place {
-    /// This word of the program.
+    /// The element is the word of the program with this name.
     Word(String),
-    /// The location of this result.
+    /// The element holds the result with this name.
     Result(String),
-    /// A location that the program omits. A read returns this value.
+    /// The litmus program has no such location. Accesses are not compared, and a read returns this
+    /// value.
     Other(i64),
-    /// A location that must not be reached.
+    /// The element must not be reached.
     Out,
 }
 
-/// A program for machines, the thread to run, and the meaning of its arrays.
+/// A thread to compare: the program for the simulated machine, the position of the thread, and the
+/// meaning of the arrays.
 struct Thread<'a> {
     make: &'a dyn Fn() -> Program,
     at: Coords,
     place: &'a dyn Fn(&str, u64) -> Place,
 }
 
-/// Words are signed.
+/// The signed value of the bits of a word.
 fn value(bits: u64, width: Width) -> i64 {
     if width == Width::W4 { i64::from((bits as u32).cast_signed()) } else { bits.cast_signed() }
 }
 
-/// Runs the host up to its first launch.
+/// Runs the host of the program up to the first launch of a kernel.
 fn launched(session: &mut Session) -> KernelId {
     loop {
         assert!(matches!(session.poll_host(), Polled::Waiting(_)), "the host launches");
@@ -78,7 +80,8 @@ fn launched(session: &mut Session) -> KernelId {
 }
 
 impl Thread<'_> {
-    /// Runs the thread, with these answers to its reads in order.
+    /// Runs the thread. Its reads receive the values in `answers`, in order. Returns the operations
+    /// performed, and the state of the thread at the end.
     fn run(&self, answers: &[i64]) -> (Vec<Step>, End) {
         let mut session = Session::new((self.make)(), Shape::default());
         let kernel = launched(&mut session);
@@ -149,7 +152,7 @@ impl Thread<'_> {
     }
 }
 
-/// The possible values of a word.
+/// The values that reads of a word receive in the comparison.
 fn values(word: &str) -> &'static [i64] {
     match word {
         "head" => &[0, 1, 2],
@@ -160,12 +163,12 @@ fn values(word: &str) -> &'static [i64] {
     }
 }
 
-/// The most reads that are answered in every way: more than a deque has, and
-/// two rounds of a lock.
+/// The maximum number of reads for which all values are tried. It is larger than the number of
+/// reads of any thread of the deque programs, and large enough for two rounds of a lock.
 const READS_MAX: usize = 10;
 
-/// Runs both with the same answers, in every way. Returns the number of ways,
-/// or the first difference.
+/// Runs both threads with the same values for their reads, for all combinations of values. Returns
+/// the number of combinations, or a description of the first difference.
 fn compare(kernel: &Thread<'_>, litmus: &Thread<'_>) -> Result<usize, String> {
     let (mut open, mut ways) = (vec![Vec::new()], 0);
     while let Some(answers) = open.pop() {
@@ -186,14 +189,15 @@ fn compare(kernel: &Thread<'_>, litmus: &Thread<'_>) -> Result<usize, String> {
     Ok(ways)
 }
 
-/// A litmus program of the corpus.
+/// The text of a litmus program of the runtime (deque and locks).
 fn text(name: &str) -> &'static str {
     let path = format!("runtime/{name}.litmus");
     explore::corpus::SHIPPED.iter().find(|(known, _)| *known == path).expect("it is shipped").1
 }
 
-/// Compares each thread of a litmus program with its wavefront. `results` are
-/// the registers that the kernel has, too.
+/// Compares each thread of a litmus program with a wavefront of the kernel. `at` has the work-group
+/// and the number of each wavefront. `results` names the registers whose final values the kernel
+/// stores as results.
 fn threads(
     text: &str,
     at: &[(u32, u32)],
@@ -244,13 +248,13 @@ const DEQUE: [(&str, QueueUse, QueueUse); 5] = [
     ("steal-steal", QueueUse::Steal, QueueUse::Steal),
 ];
 
-/// The task that is pushed.
+/// The task that the programs push to the queue.
 const NEW: u32 = 7;
-/// The slots of the programs.
+/// The number of slots of the queue in the programs.
 const SLOTS: u32 = 2;
 
-/// Performs the operation of the work-group on the first queue. Returns the
-/// task, or 0.
+/// Performs the operations `does` on the first queue. Returns the tasks that the operations got,
+/// with 0 for no task.
 async fn work(w: &Wave, queues: Queues, does: QueueUse) -> [u32; 2] {
     let task = |outcome| if let StealOutcome::Task(task) = outcome { task } else { 0 };
     if matches!(does, QueueUse::Push | QueueUse::PushPop) {
@@ -289,7 +293,7 @@ const fn policy(own: Level, stealing: Stealing, published: bool) -> Policy {
     Policy { own, stealing, layout: Layout::Packed, refill: Refill::Owner, published, attempts: 1 }
 }
 
-/// Compares a program of the deque with its kernel.
+/// Compares a litmus program of the deque with the kernel that performs the same operations.
 fn same(text: &str, policy: Policy, does: [QueueUse; 2]) -> Result<(), String> {
     let twice = matches!(does[1], QueueUse::StealTwice);
     let place = |array: &str, index: u64| match (array, index) {
@@ -303,7 +307,7 @@ fn same(text: &str, policy: Policy, does: [QueueUse; 2]) -> Result<(), String> {
         ("results", _) => Place::Other(0),
         _ => Place::Out,
     };
-    // A thread that only pushes gets nothing and has no register for it.
+    // A thread that only pushes gets no task, so the litmus program has no register for a task.
     let place_of_pusher = |array: &str, index: u64| match (array, index) {
         ("results", 0) => Place::Other(0),
         _ => place(array, index),
@@ -323,7 +327,7 @@ const POLICIES: [(&str, Policy); 5] = [
     ("published", policy(Level::Device, Stealing::Device, true)),
 ];
 
-/// All programs of the deque.
+/// All litmus programs of the deque: the name, the policy, and the operations of the two threads.
 fn deques() -> impl Iterator<Item = (String, Policy, [QueueUse; 2])> {
     let all = DEQUE.iter().flat_map(|&(shape, owner, thief)| {
         POLICIES.map(|(name, policy)| (format!("{shape}+{name}"), policy, [owner, thief]))
@@ -338,11 +342,11 @@ fn the_deque() {
     }
 }
 
-/// The shapes with a variant without orders.
+/// The shapes of deque programs that exist with the policy `published`.
 const PUBLISHED: [&str; 2] = ["pop-steal-twice", "push-steal"];
 
-/// Compares a lock of a workload with its litmus program, by the names of its
-/// variables.
+/// Compares the lock of a workload with its litmus program. Variables of the same name are the same
+/// word.
 fn lock(name: &str, workload: &str, policy: &str, settings: &[(&str, &str)], at: &[(u32, u32)]) {
     let make = || {
         let workload = workloads::find(workload).expect("there is such a workload");
@@ -352,8 +356,8 @@ fn lock(name: &str, workload: &str, policy: &str, settings: &[(&str, &str)], at:
         workload.instance(&chosen, 1).expect("made").into_parts().0
     };
     let place = |array: &str, index: u64| match array {
-        // Wavefronts wait for each other before they begin. Here all have
-        // arrived.
+        // Wavefronts wait for each other before they begin. With this value of `ready`, all
+        // wavefronts have arrived.
         "ready" => Place::Other(1000),
         word if index == 0 => Place::Word(word.to_owned()),
         _ => Place::Out,
@@ -361,7 +365,8 @@ fn lock(name: &str, workload: &str, policy: &str, settings: &[(&str, &str)], at:
     assert_eq!(threads(text(name), at, &make, &place, &[]), Ok(()));
 }
 
-/// Two work-groups, and two wavefronts of one.
+/// The positions (work-group and wavefront) of two threads: `APART` has two work-groups, `TOGETHER`
+/// has two wavefronts of one work-group.
 const APART: [(u32, u32); 2] = [(0, 0), (1, 0)];
 const TOGETHER: [(u32, u32); 2] = [(0, 0), (0, 1)];
 

@@ -1,5 +1,5 @@
-//! The scenarios of the hLRC paper run end to end, and remote operations reach
-//! the right caches.
+//! Checks that workloads run to the right answer in the scenarios of the hLRC paper, and that
+//! remote operations reach the right caches.
 
 use lab::experiment::{Experiment, Question};
 use lab::systems::Systems;
@@ -33,7 +33,8 @@ fn every_scenario_gives_the_right_answer_whatever_the_seed() {
     }
 }
 
-/// Claims `hlrc.fig5.rsp-remote-inval` and `hlrc.fig6.rsp-remote-flush`.
+/// Tests the behaviour that the claims `hlrc.fig5.rsp-remote-inval` and
+/// `hlrc.fig6.rsp-remote-flush` describe.
 #[test]
 fn a_broadcast_reaches_every_l1_except_the_requester() {
     for (system, others) in [("hlrc-8cu", 7), ("hlrc-128cu", 127)] {

@@ -1,4 +1,5 @@
-//! The STC paper from files to scores, with synthetic runs.
+//! Tests the evaluation of the STC paper, from its files to the statuses of its claims, with
+//! synthetic results of runs.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -22,7 +23,7 @@ fn claim<'a>(results: &'a Results, id: &str) -> &'a Scored {
     results.claims.iter().find(|claim| claim.id == id).unwrap()
 }
 
-/// The counters of the simulator that the paper's files use.
+/// The counters of the simulator that the paper's experiment files use.
 const COUNTERS: [&str; 8] = [
     "l1_load_accesses",
     "l1_load_hits",
@@ -34,7 +35,8 @@ const COUNTERS: [&str; 8] = [
     "noc_bytes_sent",
 ];
 
-/// The results if each run has these cycles, and every counter is 100.
+/// The results of the paper if each run had the cycles that the function gives, and every counter
+/// were 100.
 fn with(figures: &[&str], cycles: impl Fn(&RowKey) -> u64) -> Results {
     let plan = plan(figures);
     let row = |key: &RowKey| {
@@ -53,11 +55,11 @@ fn equal_runs_reproduce_only_claims_of_no_change_and_of_the_machine() {
         of_status.map(|claim| claim.id.as_str()).collect()
     };
     let reproduced = [
-        // Below half a percent, so the paper claims no change.
+        // The published change is below half a percent, so the claim is that nothing changes.
         "stc.fig11.bandwidth",
         "stc.72.epoch-length",
         "stc.72.epochs",
-        // Computed from the description of the machine.
+        // The value is computed from the description of the machine.
         "stc.75.storage",
         "stc.72.queue",
         // The synthetic counts are in the published range.
@@ -73,7 +75,7 @@ fn equal_runs_reproduce_only_claims_of_no_change_and_of_the_machine() {
 
 #[test]
 fn a_geometric_mean_is_over_its_inputs() {
-    // Two of five inputs are twice as fast.
+    // Two of the five inputs are twice as fast.
     let fast = |input: &str| ["lulesh", "bc"].contains(&input);
     let results = with(&["fig8"], |key| match key.scenario == "mb" && fast(&key.input) {
         true => 500_000,
@@ -152,7 +154,8 @@ fn an_input_has_the_size_and_the_settings_of_its_file() {
     assert_eq!((lulesh.source.as_str(), lulesh.graph.as_str()), ("generated", "size small, steps=130"));
 }
 
-/// A copy of the paper's file with one change, and one figure.
+/// Writes a folder with a copy of `paper.toml` in which `from` is replaced by `to`, and with the
+/// file of one figure. Returns the path of the folder.
 fn changed(name: &str, from: &str, to: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::remove_dir_all(&folder).ok();

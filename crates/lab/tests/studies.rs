@@ -1,4 +1,4 @@
-//! Studies, from a file to runs, rows and charts.
+//! Tests studies, from the text of a file to runs, rows and charts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,8 +14,8 @@ use lab::systems::{Change, Systems};
 use lab::table::Values;
 use proptest::prelude::*;
 
-/// A study in which everything varies. Its axes are system, variant, two parameters, workload, input,
-/// two settings and scenario.
+/// A study with an axis of every kind. Its axes are system, variant, two machine parameters,
+/// workload, input, two settings and scenario.
 const ALL: &str = r#"
 title = "All"
 systems = ["hlrc-8cu", "hrf-8cu"]
@@ -53,7 +53,7 @@ fn parse(text: &str) -> Result<Study, String> {
     Study::parse(Path::new("s.toml"), text, &systems).map_err(|error| error.to_string())
 }
 
-/// Synthetic results: the cycles of a run are computed from the run.
+/// The results of a study if each run had the cycles that the function gives.
 fn results(study: &Study, cycles: impl Fn(&PlannedRun) -> u64) -> StudyResults {
     let measured = |run: &PlannedRun| {
         let counters = BTreeMap::from([("l2_hits".to_owned(), 10)]);
@@ -80,8 +80,8 @@ fn the_runs_are_all_combinations_in_the_order_of_the_file() {
         "scenario",
     ];
     assert_eq!(names, expected);
-    // Two machines, two variants, two by two parameters; reduce with two sizes and uts with one input;
-    // two scenarios, two seeds.
+    // The factors: two machines, two variants, two values for each of two parameters, the programs
+    // (`reduce` with two sizes and `uts` with one input), two scenarios, and two seeds.
     assert_eq!(study.runs.len(), 2 * 2 * 2 * 2 * (2 + 1) * 2 * 2);
     let values = |run: &PlannedRun| (0..names.len()).map(|axis| study.value(run, axis)).collect::<Vec<_>>();
     assert_eq!(values(&study.runs[0]), ["hlrc-8cu", "one", "4", "20", "reduce", "", "1024", "2", "vi"]);
@@ -135,7 +135,8 @@ fn the_name_of_a_result_depends_on_everything_that_the_result_depends_on() {
 #[test]
 fn a_chart_has_the_means_of_its_runs_with_students_interval() {
     let study = parse(ALL).unwrap();
-    // 100 or 200 by the parameter, plus 10 for the second seed, doubled without an L1.
+    // The cycles are 100 or 200, depending on the parameter, plus 10 for the second seed. Without
+    // an L1 they are doubled.
     let cycles = |run: &PlannedRun| {
         let experiment = &run.task.experiment;
         let base =
@@ -148,7 +149,8 @@ fn a_chart_has_the_means_of_its_runs_with_students_interval() {
     let found = results(&parse(&text).unwrap(), cycles);
     let [plain, speedup, hits] = &found.charts[..] else { panic!("{:?}", found.charts) };
     assert!(plain.is_lines && !plain.is_log && plain.series == ["scenario"]);
-    // One figure for each value of the axis that is neither x nor a series nor restricted.
+    // The chart has one figure for each value of the axis that is not the horizontal axis, not a
+    // series, and not restricted.
     assert_eq!(plain.figures.len(), 2);
     let points: Vec<_> = plain.figures[0]
         .points
@@ -156,7 +158,7 @@ fn a_chart_has_the_means_of_its_runs_with_students_interval() {
         .map(|point| (point.x.as_u64().unwrap(), point.series.as_str(), point.value.unwrap().mean))
         .collect();
     assert_eq!(points, [(4, "vi", 105.0), (8, "vi", 205.0), (4, "no-l1", 210.0), (8, "no-l1", 410.0)]);
-    // Two values that differ by 10: the interval is 5 times 12.706.
+    // For two values that differ by 10, half of the interval is 5 times 12.706.
     let value = plain.figures[0].points[0].value.unwrap();
     assert!((value.high - value.mean - 63.53).abs() < 0.01, "{value:?}");
     assert!(!speedup.is_lines && speedup.unit == "speedup over vi");
@@ -301,7 +303,7 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
         ("dram.row_hit_cycles", "l1.latency_cycles", "10:22", "`l1.latency_cycles` is set twice"),
         ("/ l2_hits", "/ l2_hist", "25:11", "did you mean `l2_hits`?"),
         ("/ l2_hits", "/ (l2_hits", "25:", "expected `)`"),
-        ("per_hit =", "cycles =", "25:1", "has a meaning already"),
+        ("per_hit =", "cycles =", "25:1", "is already the name of a function"),
         ("[[chart]]", "[chart]", "27:", "tables that begin with `[[chart]]`"),
         ("x = \"l1", "x = \"l3", "28:5", "axis of this study"),
         ("y = \"cycles\"", "y = \"cycles[hlrc]\"", "29:5", "scenario or variant of this study `hlrc`"),
@@ -309,10 +311,20 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
         ("y = \"cycles\"", "", "27:", "missing key `y`"),
         ("n = 1024", "n = 1025", "30:", "`n` is never `1025` in this study, expected one of 1024, 2048"),
         ("n = 1024 }", "n = 1024 }\nshape = \"pie\"", "31:9", "expected one of lines, bars"),
-        ("x = \"l1.latency_cycles\"", "x = \"system\"\nshape = \"lines\"", "28:5", "lines need numbers"),
+        (
+            "x = \"l1.latency_cycles\"",
+            "x = \"system\"\nshape = \"lines\"",
+            "28:5",
+            "lines need an axis with numbers",
+        ),
         ("workload = \"reduce\", n = 1024", "workload = \"uts\"", "", ""),
         ("x = \"l1.latency_cycles\"", "x = \"input\"", "28:5", "does not apply to workload `reduce`"),
-        ("n = 1024 }", "n = 1024 }\nseries = [\"l1.latency_cycles\"]", "31:11", "is `x` already"),
+        (
+            "n = 1024 }",
+            "n = 1024 }\nseries = [\"l1.latency_cycles\"]",
+            "31:11",
+            "is already the axis `x` of the chart",
+        ),
         ("n = 1024 }", "n = 1024, input = \"T1-small\" }", "27:", "no run of the study fits `where`"),
     ] {
         assert!(ALL.contains(from), "the study has {from}");
@@ -331,7 +343,8 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
     assert!(others.is_empty(), "{}", others.join("\n"));
 }
 
-/// The working directory of the test has neither of the files.
+/// The machine file and the graph file are not in the working directory of the test, so they are
+/// found only from the study's folder.
 #[test]
 fn the_files_of_a_study_are_found_from_its_folder_and_its_path_does_not_change_the_results() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("study-folder");
@@ -454,11 +467,11 @@ fn a_formula_of_more_than_a_thousand_terms_is_refused_with_its_place() {
     let start = "systems = 'hlrc-8cu'\nscenarios = 'vi'\nworkloads = 'reduce'\n";
     let sum = vec!["cycles"; 40_000].join("+");
     let error = parse(&format!("{start}[[chart]]\nx = 'scenario'\ny = '{sum}'\n")).unwrap_err();
-    // The thousand-and-first term, after a thousand of seven letters.
+    // The error is at term 1001, after 1000 terms of seven letters each.
     assert_eq!(error, "s.toml:6:7006: found more than 1000 terms, expected a shorter formula");
     let doubled: Vec<String> = (1..25).map(|at| format!("a{at} = 'a{0}+a{0}'\n", at - 1)).collect();
     let error = parse(&format!("{start}[define]\na0 = 'cycles'\n{}", doubled.concat())).unwrap_err();
-    // 2, 4, ..., 512 terms are few enough.
+    // The definitions with 2, 4, ..., 512 terms are not too long.
     assert_eq!(error, "s.toml:15:11: found more than 1000 terms, expected a shorter formula");
     let many: String = (0..1001).map(|at| format!("a{at} = '1'\n")).collect();
     let error = parse(&format!("{start}[define]\n{many}")).unwrap_err();
@@ -502,7 +515,7 @@ fn a_combination_that_a_workload_or_machine_refuses_is_an_error() {
     assert!(many.contains("more than 50000 runs"), "{many}");
 }
 
-/// The examples, made small.
+/// The path and the text of an example study in the repository.
 fn example(name: &str) -> (PathBuf, String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/example").join(name);
     let text = fs::read_to_string(&path).unwrap();

@@ -1,12 +1,13 @@
-//! Every workload at its smallest size: right under the protocols, and free of races.
+//! Checks every workload at its smallest size: it has the right answer under the protocols, and it
+//! is free of races.
 
 use lab::experiment::{Experiment, Question};
 use lab::race::{RaceModel, RaceOptions, races};
 use lab::systems::Systems;
 use workloads::{Purpose, Workload};
 
-/// Workloads that end and that have no race. The settings of the smallest size use device scope, or
-/// the scope of the work-group within one work-group. Every protocol claims these.
+/// The workloads that end and that have no race. At their smallest size they synchronize at device
+/// scope, or at work-group scope inside one work-group. Every protocol claims to support this.
 fn sound() -> impl Iterator<Item = &'static Workload> {
     let all = workloads::all().iter().copied();
     all.filter(|workload| !matches!(workload.purpose, Purpose::Race | Purpose::Diagnosis))

@@ -1,5 +1,5 @@
-//! Task-based programs on simulated machines execute each task once, under
-//! every protocol whose claim covers the synchronization of the queues.
+//! Checks that task-based programs on simulated machines execute each task once, under every
+//! protocol whose claim covers the synchronization of the task queues.
 
 use std::fs;
 use std::path::Path;
@@ -27,9 +27,9 @@ fn run(protocol: &str, policy: &str, workload: &str, settings: &[(&str, &str)], 
     lab::run::run(&experiment, &mut ()).expect("a machine that can be built")
 }
 
-/// Returns true if a program that is race-free under the policy's model has
-/// right answers on a protocol that claims these models. A protocol that
-/// ignores scopes treats all as the widest.
+/// Returns true if a protocol that claims the model `claimed` gives right answers for programs that
+/// are race-free under the model of the policy. Protocols that claim `drf` or `sc` ignore scopes:
+/// they treat every scope as the widest scope.
 fn covers(claimed: &str, policy: &str) -> bool {
     claimed == policy || ["hrf-indirect", "drf", "sc"].contains(&claimed)
 }
@@ -85,10 +85,10 @@ fn smaller_scopes_flush_and_invalidate_less() {
     assert!(indirect.counters["program.donations"] > 0);
 }
 
-/// A release that covers only its own wavefront omits the writes passed on to it
-/// by other wavefronts. HRF-direct allows that, HRF-indirect does not. On this
-/// machine the store buffer is as large as the L1. Otherwise most of these writes
-/// would leave the L1 before their absence is noticed.
+/// A release that flushes only the writes of its own wavefront omits writes that other wavefronts
+/// have passed on to this wavefront. HRF-direct allows this, HRF-indirect does not. On this machine
+/// the store buffer is as large as the L1. With a smaller store buffer, most of these writes would
+/// leave the L1 before their absence is noticed.
 #[test]
 fn transitive_scopes_lose_tasks_where_a_release_flushes_its_own_writes_only() {
     let machine = include_str!("../../../systems/hrf-8cu.toml");

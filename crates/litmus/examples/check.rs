@@ -1,4 +1,6 @@
-//! Checks one test under one model: `check FILE MODEL [UNROLL]`.
+//! Checks one test under one model: `check FILE MODEL [UNROLL]`. `MODEL` is the name of a model of
+//! the tool or the path of a `.cat` file. `UNROLL` is the maximum number of times that a thread
+//! takes the same backward jump (default 2).
 #![allow(clippy::print_stdout, reason = "it is a program")]
 
 use litmus::check::{Options, check};

@@ -1,7 +1,9 @@
-//! Searches generated programs for counterexamples to claims of the HRF paper, and for
-//! the smallest programs that separate the models.
+//! Searches generated programs for counterexamples to claims of the HRF (heterogeneous-race-free)
+//! paper, and for the smallest programs on which the models of the paper give different answers.
 //!
 //! `cargo run --release -p litmus --example hrf_search THREADS OPERATIONS LOCATIONS [KIND,...]`
+//!
+//! `KIND` is a kind of operation that the generated programs may use, such as `Load` or `Barrier`.
 
 use std::io::Write;
 

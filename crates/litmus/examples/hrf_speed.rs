@@ -1,5 +1,6 @@
-//! Measures the exploration of programs with many threads: states, steps and outcomes
-//! of hard small programs. Time it with an external tool.
+//! Explores small programs that are hard to explore, because their threads have many interleavings.
+//! Prints the numbers of states, steps and outcomes. The example does not measure time: use an
+//! external tool.
 //!
 //! `cargo run --release -p litmus --example hrf_speed [NAME]`
 
@@ -21,7 +22,8 @@ fn scopes() -> Scopes {
     scopes
 }
 
-/// Four threads of `ops` operations each. `op` selects the operations.
+/// Builds a program of four threads with `ops` operations each. `op(t, n)` gives operation `n` of
+/// thread `t`: its kind, its location and the level of its scope.
 fn program(name: &str, ops: usize, op: impl Fn(usize, usize) -> (char, usize, Level)) -> Program {
     let scopes = scopes();
     let mut b = Builder::new(name, Dialect::OpenCl, scopes.clone(), THREADS);

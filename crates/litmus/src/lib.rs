@@ -1,9 +1,9 @@
-//! Litmus tests and memory models: the outcomes that a model allows, and the programs
-//! that race.
+//! Litmus tests and memory models: finds the outcomes that a model allows for a test, and finds
+//! whether a test has a data race.
 //!
-//! Use this crate to read a litmus test, to enumerate its executions and to judge them
-//! under a model written in the `.cat` language. It knows nothing of protocols and
-//! caches: another crate finds what a *machine* does.
+//! Use this crate to read a litmus test, to enumerate its executions and to judge them under a
+//! model written in the `.cat` language. This crate knows nothing of protocols and caches: another
+//! crate finds the outcomes that a *machine* with caches produces.
 //!
 //! * [`program`] is the one representation of a test in any format; [`parse`] reads the
 //!   formats.

@@ -1,9 +1,9 @@
 //! Suites of tests: a [`Judge`] judges any test under one model, and a table lists the
 //! expected answers.
 //!
-//! A line of a table is `file,1` or `file,0`. `file` is the path of a test, relative to
-//! the table. The answer says whether the test's condition is met, or whether the test
-//! is race-free.
+//! A line of a table is `file,1` or `file,0`. `file` is the path of a test, relative to the table.
+//! The answer (1 for yes, 0 for no) says whether the test's condition is met, or whether the test
+//! is race-free. Each table answers one of these two questions.
 
 mod answer;
 mod judge;
@@ -24,7 +24,7 @@ pub struct Expectation {
     pub line: u32,
 }
 
-/// The question that the answers of a table are about.
+/// The question that all answers of one table answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Question {
     /// Whether the test's condition is met.
@@ -47,7 +47,7 @@ pub enum Comparison {
 /// Reads a table. Skips empty lines, lines that begin with `#`, and a first line of titles.
 ///
 /// # Errors
-/// For the first line that does not consist of a file and an answer.
+/// Returns an error for the first line that does not consist of a file and an answer.
 pub fn expectations(table: &str) -> Result<Vec<Expectation>, TextError> {
     let mut list = Vec::new();
     for (index, line) in table.lines().enumerate() {
@@ -91,7 +91,7 @@ pub fn compare(answer: &Answer<'_>, question: Question, expected: bool) -> Compa
     }
 }
 
-/// Whether the file name `name` is that of a test: it ends in `.litmus`.
+/// Whether `name` is the file name of a litmus test: it ends in `.litmus`.
 #[must_use]
 pub fn is_test_file(name: &str) -> bool {
     name.rsplit_once('.').is_some_and(|(stem, end)| !stem.is_empty() && end.eq_ignore_ascii_case("litmus"))

@@ -1,6 +1,6 @@
-//! Barriers with a count: the arrivals that complete one together, and the remaining
-//! ones. Small programs are compared with every interleaving on a machine written for
-//! this test.
+//! Tests barriers with a count, which complete when a given number of threads has arrived: which
+//! arrivals complete a barrier together, and which arrivals remain. Compares the outcomes of small
+//! programs with those of every interleaving on a machine that is written for this test.
 
 mod common;
 
@@ -77,7 +77,8 @@ fn a_count_in_a_register_is_followed() {
     assert!(report.verdict, "P1 meets P2 while P0 is left: {report:?}");
 }
 
-/// Three threads of one group with stores, loads, and barriers for two.
+/// A random program: three threads of one group with stores, loads, and barriers that wait for two
+/// threads.
 fn program(seed: u64) -> Program {
     let mut dice = Rng(seed);
     let mut scopes = Scopes::flat(3);
@@ -129,7 +130,8 @@ fn program(seed: u64) -> Program {
 struct Machine {
     pcs: [usize; 3],
     waits: [bool; 3],
-    /// For each of two barriers, how many arrivals of each thread are pending.
+    /// For each of two barriers, the number of arrivals of each thread that have not yet completed
+    /// the barrier.
     pending: [[usize; 3]; 2],
     registers: Vec<Vec<Value>>,
     memory: Vec<Value>,

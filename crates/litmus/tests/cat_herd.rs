@@ -1,5 +1,5 @@
-//! Models in herd's style: every construct of the language on small models, and herd's
-//! own models compared with those of the tool.
+//! Tests models in herd's style: every construct of the language in small models. Compares herd's
+//! own models with the models of the tool.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::{Path, PathBuf};
@@ -8,8 +8,9 @@ use litmus::cat::{Model, Prelude, shipped_file};
 use litmus::check::{Options, Report, check};
 use litmus::parse::{TextError, parse};
 
-/// Each of two threads writes one word and reads the other's. SC forbids that both read
-/// zero, and allows the three other outcomes.
+/// A test of store buffering: each of two threads writes one word and reads the word of the other
+/// thread. Sequential consistency forbids that both reads return zero, and allows the three other
+/// outcomes.
 const SB: &str = "C SB
 {}
 P0(atomic_int* x, atomic_int* y) {
@@ -23,7 +24,7 @@ P1(atomic_int* x, atomic_int* y) {
 exists (0:r0=0 /\\ 1:r0=0)
 ";
 
-/// Two threads add one to a word.
+/// A test in which two threads add one to the same word.
 const ADDS: &str = "C adds
 {}
 P0(atomic_int* x) { int r0 = atomic_fetch_add_explicit(x, 1, memory_order_relaxed); }
@@ -31,7 +32,7 @@ P1(atomic_int* x) { int r0 = atomic_fetch_add_explicit(x, 1, memory_order_relaxe
 exists ([x]=1)
 ";
 
-/// Three non-atomic writes, and one read.
+/// A test with three non-atomic writes and one read.
 const PLAIN: &str = "C plain
 {}
 P0(int* x) { *x = 1; *x = 2; *x = 3; }
@@ -48,7 +49,8 @@ fn run(test: &str, model: &Model) -> Result<Report, TextError> {
     check(&parse(test).expect("a test"), model, &mut Options::default())
 }
 
-/// The numbers of executions with and without the property.
+/// The number of executions of `test` with the property of its condition, and the number of
+/// executions without this property, under the model `text`.
 #[track_caller]
 fn counts(test: &str, text: &str) -> (u64, u64) {
     let model = model(text).unwrap_or_else(|e| panic!("{e}\n{text}"));
@@ -135,12 +137,12 @@ fn sets_are_taken_apart_event_by_event() {
         // The union of `{e} * R` for each write, one by one.
         "let rec pick set = match set with || {} -> 0 || e ++ rest -> (({e} * R) & po) | pick rest end
          acyclic pick(W) | rf | co | fr",
-        // The same with the middle element.
+        // The same relation, with a `match` that takes the middle element of the set.
         "let rec pick set = match set with
            || {} -> 0
            || before | e ++ after -> pick before | (({e} * R) & po) | pick after end
          acyclic pick(W) | rf | co | fr",
-        // A relation taken apart pair by pair, and rebuilt.
+        // A function that takes a relation apart pair by pair, and builds it again.
         "let rec copy r = match r with || {} -> 0 || p ++ rest -> p ++ copy rest end
          acyclic copy(po) | rf | co | fr",
         "forall e in W & ~I do let after = ({e} * R) & po acyclic after | (po \\ after) | rf | co | fr end",
@@ -158,18 +160,17 @@ fn sets_are_taken_apart_event_by_event() {
 
 #[test]
 fn models_can_request_coherence_orders() {
-    // All orders of the writes, equal to those of `co`.
+    // The model requests all orders of the writes. They are equal to the orders of `co`.
     let asked = "include \"cross.cat\"\nwith ws from generate_cos(co0)
                  let read = rf^-1; ws acyclic po | rf | ws | (read \\ id)";
     assert_eq!(counts(SB, asked), (0, 3));
-    // Orders against program order, and those that do not extend the given order, are
-    // left out.
+    // Orders of the writes that do not extend program order are left out.
     assert_eq!(counts(PLAIN, "with mo from generate_orders(W, po) empty 0"), (1, 0));
-    // Of the writes that the model does not order, only the choice of the last one
-    // matters.
+    // For the writes that the model does not order, executions differ only in the choice of the
+    // last write.
     assert_eq!(counts(PLAIN, "with mo from generate_orders(W & A, co0) empty 0"), (1, 2));
     assert_eq!(counts(PLAIN, "let order = co empty 0"), (2, 4));
-    // The definition of herd's library.
+    // The definition of coherence orders in herd's library.
     let by_hand =
         "let rec each s = match s with || {} -> {} || w ++ ws -> linearisations(w, po) ++ each ws end
                    with mo from cross (each (classes-loc W)) acyclic po | mo";
@@ -178,7 +179,7 @@ fn models_can_request_coherence_orders() {
 
 #[test]
 fn cross_tries_every_combination() {
-    // Each relation of one family, and each pair of relations of two families.
+    // `cross` tries each relation of a single family, and each pair of relations of two families.
     for wanted in ["po", "ext"] {
         let text = format!("with r from cross ((ext ++ (po ++ {{}})) ++ {{}}) empty {wanted} \\ r");
         assert_eq!(counts(SB, &text), (1, 3), "{text}");
@@ -188,8 +189,8 @@ fn cross_tries_every_combination() {
     assert_eq!(counts(SB, &two.replace("po | loc", "po | ext")), (0, 0));
 }
 
-/// Orders of other events than writes, and orders of writes that extend different
-/// relations.
+/// Tests the predefined function `cross`, which combines orders, on orders of events that are not
+/// writes, and on orders of writes that extend different relations.
 #[test]
 fn cross_combines_orders_of_any_events() {
     let test =
@@ -201,7 +202,8 @@ fn cross_combines_orders_of_any_events() {
     assert_eq!(some, counts(test, &format!("{reads} empty order \\ (po^-1 & R * R)")));
     let extends = "with order from cross (linearisations(R, po) ++ {}) empty order \\ (po^-1 & R * R)";
     assert_eq!(counts(test, extends), (0, 0));
-    // x and y are ordered independently, one by program order, one against it.
+    // The writes to x and the writes to y are ordered independently, one group by program order and
+    // the other group against it.
     let three =
         "LISA words\n{ x = 0; y = 0; }\nP0 ;\nw[] x 1 ;\nw[] x 2 ;\nw[] y 1 ;\nw[] y 2 ;\nexists (x=1)";
     let both = |x: &str, y: &str| {
@@ -246,14 +248,16 @@ fn a_set_is_split_around_its_middle() {
     assert_eq!(counts(SB, deep), (0, 3));
 }
 
-/// Models with the title PTX, and those with the option, leave writes unordered.
+/// Models with the title PTX, and models with the option `partialco`, may leave writes to one word
+/// unordered in coherence order.
 #[test]
 fn a_title_makes_the_coherence_order_partial() {
     let coherence = "acyclic po-loc | rf | co | fr empty 0";
     let two = "C two\n{}\nP0(atomic_int* x) { *x = 1; }\nP1(atomic_int* x) { *x = 2; }\nexists ([x]=1)";
     assert_eq!(counts(two, coherence), (1, 1));
     for title in ["PTX", "\"PTX\"", "OWN partialco", "PTX \"own\""] {
-        // The writes are ordered either way, or unordered with either one last.
+        // The writes are ordered in one of the two directions, or are unordered and one of them is
+        // chosen as the last write.
         assert_eq!(counts(two, &format!("{title}\n{coherence}")), (2, 2), "{title}");
     }
 }
@@ -411,7 +415,8 @@ fn files_that_include_themselves_are_refused() {
     assert!(error.to_string().contains("again.cat:1:"), "{error}");
 }
 
-/// An event with itself, or a pair with a fence, has no write in between.
+/// A model may require atomicity of a pair of an event and itself, or of a pair with a fence. This
+/// adds no restriction, because no write comes between the two events of such a pair.
 #[test]
 fn models_may_require_atomicity_of_any_pairs() {
     let thread = |number: usize| {

@@ -1,10 +1,10 @@
-//! The language of models: the meaning of its operators and statements, and the errors
-//! for models without meaning.
+//! Tests the language of models: the meaning of its operators and statements, and the errors for
+//! models that have no meaning.
 
 use litmus::cat::Model;
 use litmus::check::{Options, Report, check};
 
-/// Two threads, two locations, a read-modify-write, dependencies.
+/// A test with two threads, two locations, a read-modify-write, and dependencies.
 const TEST: &str = "C test
 {}
 P0(atomic_int* x, atomic_int* y) {
@@ -34,14 +34,15 @@ fn run(model: &str) -> Report {
     try_run(model, TEST).unwrap_or_else(|e| panic!("{e}\n{model}"))
 }
 
-/// The error for a model without meaning.
+/// The error message for a model that has no meaning.
 fn error(model: &str) -> String {
     try_run(model, TEST).expect_err(model)
 }
 
 const COHERENT: &str = "acyclic po-loc | rf | co | fr\n";
 
-/// Whether two expressions are the same relation on all executions.
+/// Whether the expressions `a` and `b` are the same relation on all executions of the test.
+/// `before` are statements that come before them in the model.
 fn same(before: &str, a: &str, b: &str) -> bool {
     let flag = |name: &str, a: &str, b: &str| format!("flag ~empty ({a}) \\ ({b}) as {name}\n");
     let report = run(&format!("{COHERENT}{before}\n{}{}", flag("more", a, b), flag("less", b, a)));
@@ -108,7 +109,8 @@ fn functions_tuples_and_let_in_are_evaluated() {
     assert!(same("let twice = fun f -> fun x -> f(f(x))\nlet inv(r) = r^-1", "twice inv po", "po"));
     assert!(same("let (a, b) = (po, rf)", "a; b", "po; rf"));
     assert!(same("", "let a = po in let b = rf in a; b", "po; rf"));
-    // A function uses the names at its definition, not those at its call.
+    // A function uses the names that are in scope at its definition, not the names in scope at its
+    // call.
     assert!(same("let a = po\nlet f(x) = a; x\nlet a = co", "f(rf)", "po; rf"));
 }
 
@@ -130,7 +132,7 @@ fn sets_of_sets_are_matched_folded_and_mapped() {
         "fold sum (classes(loc), 0)",
         "loc"
     ));
-    // The classes of a set are by location.
+    // The functions `partition` and `classes-loc` divide a set of accesses by location.
     assert!(same("", "big-union(map (fun c -> c * c) (partition(M)))", "loc"));
     assert!(same("", "big-union(map (fun c -> c * c) (classes-loc(W)))", "loc & (W * W)"));
     assert!(same("", "big-union({po, rf} | {co})", "po | rf | co"));
@@ -164,8 +166,8 @@ fn procedures_and_forall_make_checks() {
 
 #[test]
 fn a_linearisation_is_chosen_so_that_the_checks_pass() {
-    // Some order of the writes agrees with coherence on every execution. No order puts
-    // each write before the other.
+    // In every execution, some order of the writes agrees with coherence. No order puts each of two
+    // writes before the other.
     let report =
         run(&format!("{COHERENT}with t from linearisations(W, co)\nempty t \\ (t & ~id)\nempty t & t^-1"));
     assert_eq!(report.positive + report.negative, run(COHERENT).positive + run(COHERENT).negative);
@@ -203,7 +205,7 @@ fn includes_are_put_in_place() {
     let model = Model::parse("own", "own.cat", text, &mut files).expect("a model");
     let program = litmus::parse::parse(TEST).expect("a test");
     assert!(check(&program, &model, &mut Options::default()).expect("it fits").flags.is_empty());
-    // Herd's own files add nothing.
+    // The tool accepts `include` statements for herd's own files, which add nothing.
     run("include \"stdlib.cat\"\ninclude \"cos.cat\"\nwith co from generate_cos(co0)\nacyclic po | com");
 }
 
@@ -317,7 +319,8 @@ fn undefined_names_are_reported() {
     );
     assert_eq!(
         error("empty classes(rf)"),
-        "own.cat:1:7: the classes of this relation depend on reads-from or coherence"
+        "own.cat:1:7: the classes of this relation depend on reads-from or coherence, expected a relation \
+         that does not depend on them"
     );
 }
 

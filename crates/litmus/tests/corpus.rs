@@ -1,4 +1,4 @@
-//! The project's tests, compared with their tables.
+//! Compares the answers on the project's litmus tests with the tables of expected answers.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,8 @@ fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus")
 }
 
-/// Compares every test of a table. Returns the number of tests.
+/// Compares the answer on every test of a table with the expected answer. Returns the number of
+/// tests.
 fn assert_table(table: &str, model: &str, question: Question) -> usize {
     let method = match model.parse::<Model>() {
         Ok(model) => Method::Explored(Reading::of(model)),

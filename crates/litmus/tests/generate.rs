@@ -1,4 +1,5 @@
-//! Generated programs, and the differences between models that they show.
+//! Tests the generation of programs, and the differences between models that generated programs
+//! show.
 
 use std::collections::BTreeSet;
 
@@ -35,7 +36,8 @@ fn everything(threads: usize, operations: usize) -> Bound {
     }
 }
 
-/// The programs without scope tree, locations' lines and threads' placements.
+/// The programs as texts that show only the operations of each thread. The texts leave out the
+/// scope trees, the lines of locations and the placements of threads.
 fn shapes(made: impl Iterator<Item = Generated>) -> BTreeSet<String> {
     let letter = |kind: Kind| match kind {
         Kind::Load => 'r',
@@ -78,7 +80,7 @@ fn three_threads_have_the_chains_of_the_paper() {
     };
     let found = shapes(cycles(&bound));
     let normal = |shape: &str| shape.split('|').map(str::len).collect::<Vec<_>>();
-    // WRC and RWC have a thread with one access, ISA2 and 3.SB have none.
+    // WRC and RWC have a thread with one access. In ISA2 and 3.SB, every thread has two accesses.
     assert!(found.iter().any(|shape| normal(shape).contains(&2)), "{found:?}");
     let isa2 = found.iter().any(|shape| {
         let threads: Vec<&str> = shape.split('|').collect();
@@ -99,7 +101,8 @@ fn no_sequentially_consistent_execution_closes_a_cycle() {
         asked += 1;
     }
     assert!(asked > 100);
-    // Without ordering, a cycle of two threads of each shape closes.
+    // If all accesses are relaxed, the model allows the outcome of nearly every shape of a cycle of
+    // two threads.
     let relaxed = Bound {
         levels: vec![LevelBound { level: Level::System, instances_max: 1 }],
         kinds: vec![Kind::SyncLoad, Kind::SyncStore],
@@ -115,12 +118,13 @@ fn no_sequentially_consistent_execution_closes_a_cycle() {
     assert_eq!(opens.len(), 6);
 }
 
-/// A different number means that programs are missing or generated twice.
+/// Compares the numbers of generated programs with known numbers. A different number means that
+/// programs are missing or are generated twice.
 #[test]
 fn the_number_of_programs_of_a_bound_is_known() {
-    // In one work-group there are 3 writes and 5 reads: 6 pairs of writes, and 15 pairs
-    // of a write and a read. In two work-groups, with the device scope only, there are
-    // 3 and 6.
+    // In one work-group there are 3 writes and 5 reads: 6 pairs of writes, and 15 pairs of a write
+    // and a read. In two work-groups, with the device scope only, there are 3 pairs of writes and 6
+    // pairs of a write and a read.
     assert_eq!(programs(&Bound::new(2, 2, 1)).count(), 21 + 9);
     assert_eq!(programs(&everything(2, 3)).count(), 1555);
     let texts: BTreeSet<String> =
@@ -204,7 +208,7 @@ fn some_programs_test_synchronization_and_straight_lines_do_not() {
     assert!(programs(&guarded).filter(tells).count() > 0);
 }
 
-/// `hrf.sec4.compat`: a program that is race-free under HRF-direct is race-free under
+/// The claim `hrf.sec4.compat`: a program that is race-free under HRF-direct is race-free under
 /// HRF-indirect.
 #[test]
 fn nothing_that_is_race_free_under_direct_races_under_indirect() {
@@ -227,8 +231,8 @@ fn nothing_that_is_race_free_under_direct_races_under_indirect() {
     assert!(free > 100, "only {free} race-free");
 }
 
-/// `hrf.sec51.drf`: with system scope only, all races are ordinary races, and the
-/// models agree.
+/// The claim `hrf.sec51.drf`: in programs with system scope only, all races are ordinary races, and
+/// all HRF models give the same answers on the race-free programs.
 #[test]
 fn programs_of_system_scope_without_ordinary_race_are_race_free_under_both() {
     let bound =

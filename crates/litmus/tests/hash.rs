@@ -1,5 +1,5 @@
-//! Hashes of tests, compared with those of herd 7.58. A hash does not depend on the
-//! test's name.
+//! Compares the hashes of tests with the hashes that herd 7.58 prints. A hash does not depend on
+//! the test's name.
 
 use litmus::parse::{hash, parse};
 
@@ -53,7 +53,8 @@ fn a_hash_of_two_threads_is_herds() {
     expect(text, "f259d8efc86e0b40c7168bf58524ab49");
 }
 
-/// Each change of a hashed part changes the hash, and no other change does.
+/// A change of a part of the test that the hash covers changes the hash. A change of any other part
+/// does not change the hash.
 #[test]
 fn a_hash_depends_on_state_code_and_observed_terms() {
     let of = |text: &str| hash(text, &parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));
@@ -84,21 +85,23 @@ fn a_hash_depends_on_state_code_and_observed_terms() {
     }
 }
 
-/// A hash in the header replaces the computed one.
+/// If the header of a test has a hash, this hash replaces the computed hash.
 #[test]
 fn a_header_may_give_the_hash() {
     let test = |line: &str| format!("LISA t\n{line}\n{{ x = 0; }}\n P0 ;\n w[once] x 1 ;\nexists (x=1)\n");
     let of = |text: &str| hash(text, &parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));
     assert_eq!(of(&test("Hash=abc123")), "abc123");
     assert_eq!(of(&test("\"Hash=abc123\"")), "abc123");
-    // An empty hash, or one after the header, is ignored.
+    // An empty hash, or a hash after the header, is ignored.
     let computed = of(&test("\"d\""));
     assert_eq!(computed.len(), 32);
     assert_eq!(of(&test("Hash=")), computed);
     assert_eq!(of(&test("\"d\"").replace("exists", "(* Hash=abc123 *) exists")), computed);
 }
 
-/// Terms are a set: registers by thread, then memory by name, then elements of arrays.
+/// The order of the observed terms (the registers and locations of a final state) has no influence
+/// on the hash. The computation of the hash sorts these terms: registers by thread, then memory by
+/// name, then elements of arrays.
 #[test]
 fn the_order_of_observed_terms_does_not_count() {
     let of = |ask: &str| {

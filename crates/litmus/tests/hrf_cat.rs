@@ -1,8 +1,8 @@
-//! The HRF models in cat, compared with their exploration.
+//! Compares the HRF models in cat with the engine that explores the HRF models.
 //!
-//! The two engines share only the representation of programs. One enumerates candidate
-//! executions and computes relations, the other interleaves threads and maintains
-//! clocks.
+//! The two engines share only the representation of programs. The engine for cat models enumerates
+//! candidate executions and computes relations. The other engine interleaves threads and keeps
+//! vector clocks.
 
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
@@ -45,8 +45,8 @@ fn in_cat(reading: Reading) -> cat::Model {
     model
 }
 
-/// The numbers of compared programs, of racy ones, and of race-free ones that order
-/// data.
+/// The number of compared programs, the number of these programs that race, and the number of
+/// race-free programs in which synchronization orders data accesses.
 #[derive(Default)]
 struct Compared {
     programs: usize,
@@ -65,14 +65,15 @@ impl Comparison {
         Comparison { models, so_far: Compared::default() }
     }
 
-    /// Compares the two engines under the next reading.
+    /// Compares the two engines on the program under one reading (interpretation of an HRF model).
+    /// Successive programs get the readings of a fixed list in turn.
     fn compare(&mut self, program: &Program, text: &str) {
         let (reading, model) = &self.models[self.so_far.programs % self.models.len()];
         let explored = hrf::check(program, &Options::new(*reading)).unwrap();
         let report = check::check(program, model, &mut check::Options::default()).unwrap();
         assert!(report.complete, "{:?}", report.bound);
-        // In PTX, threads of a CTA may arrive with different resources. The exploration
-        // lets them wait for each other, cat does not.
+        // In PTX, threads of a CTA may arrive with different resources. In the exploration these
+        // threads wait for each other for ever. In the cat model they do not wait for each other.
         let code = || program.threads.iter().flat_map(|thread| &thread.code);
         let numbered = |instr: &Instr| matches!(instr, Instr::Barrier(b) if b.id.as_const() != Some(0));
         if explored.blocked.is_some() && code().any(numbered) {
@@ -106,8 +107,8 @@ impl Comparison {
         self.so_far.synchronized += usize::from(explored.is_race_free() && explored.orders_data());
     }
 
-    /// Checks that some programs race and some are race-free: otherwise the comparison
-    /// has no value.
+    /// Checks that enough of the compared programs race, and that enough are race-free and order
+    /// data by synchronization. Otherwise the comparison has no value.
     fn end(&self) {
         let Compared { programs, racy, synchronized } = self.so_far;
         assert!(
@@ -137,7 +138,7 @@ fn cat_and_exploration_agree_on_all_programs_of_two_threads_and_three_operations
         for made in programs(&bound) {
             comparison.compare(&made.program, &made.to_text());
         }
-        // Each program gets another reading the next time.
+        // In the next iteration, each program is compared under another reading.
         comparison.so_far.programs += 1;
     }
     assert!(comparison.so_far.racy > 0 && comparison.so_far.synchronized > 0);
@@ -185,8 +186,9 @@ fn cat_and_exploration_agree_on_random_programs() {
     assert!(comparison.so_far.racy > 0 && comparison.so_far.synchronized > 0);
 }
 
-/// The public sample, if an environment variable names its folder: hand-written
-/// programs with loops, computed addresses and compare-and-swaps.
+/// Compares the two engines on the public sample of tests, if an environment variable names the
+/// folder of the sample. The tests are written by hand, and have loops, computed addresses and
+/// compare-and-swaps.
 #[test]
 fn cat_and_exploration_agree_on_the_sample() {
     let Some(root) = std::env::var_os("FENCEPOST_LITMUS_SAMPLE").map(PathBuf::from) else {

@@ -1,4 +1,4 @@
-//! Verdicts, errors, bounds and advice of the HRF family.
+//! Tests the verdicts, errors, bounds and advice of the engine for the HRF models.
 
 mod common;
 
@@ -18,7 +18,8 @@ const REL_DEV: &str = "memory_order_release, memory_scope_device";
 const ACQ_DEV: &str = "memory_order_acquire, memory_scope_device";
 const REL_WG: &str = "memory_order_release, memory_scope_work_group";
 
-/// Threads in work-groups. Threads with the same number share a work-group.
+/// A program of threads in work-groups. Each entry of `threads` has the number of the work-group
+/// and the code of the thread. Threads with the same number share a work-group.
 fn test(threads: &[(u32, &str)], ending: &str) -> Program {
     let mut text = "OPENCL test\n{ [x]=0; [y]=0; [f]=0; [g]=0; }\n".to_owned();
     for (t, (group, body)) in threads.iter().enumerate() {
@@ -57,7 +58,8 @@ fn relaxed_atomics_are_treated_as_configured() {
     let consumer = format!("await(f == 1, {relaxed}); int r = *x;");
     let program = test(&[(0, &producer), (1, &consumer)], "exists (true)");
     let races = |relaxed_as| judge(&program, INDIRECT.relaxed_as(relaxed_as)).races.len();
-    // As data, f also races. As pure synchronization, only x races.
+    // If relaxed atomics count as data, the accesses of f race too. If they count as
+    // synchronization, only the accesses of x race.
     assert_eq!(races(RelaxedAs::Data), 2);
     assert_eq!(races(RelaxedAs::Sync), 1);
     assert_eq!(races(RelaxedAs::AcqRel), 0);
@@ -194,7 +196,8 @@ fn advice_prefers_the_narrowest_of_the_smallest_repairs() {
     assert_eq!(text, ["P1, line 4: device 0 -> work_group 0\n", "P0, line 3: work_group 0 -> device 0\n"]);
 }
 
-/// Every set of at most `size` changes to any scope that holds the thread.
+/// Every set of at most `size` changes of scopes. A change may set the scope of an instruction to
+/// any other scope that contains the thread.
 fn all_changes(program: &Program, size: usize) -> Vec<ChangeSet> {
     let mut single = Vec::new();
     for (t, thread) in program.threads.iter().enumerate() {
@@ -274,8 +277,8 @@ fn advice_is_right_and_smallest_on_random_programs() {
     assert!(repaired > 10 && shrunk > 10, "{repaired} repaired, {shrunk} shrunk");
 }
 
-/// Four threads of three operations have 369,600 interleavings. The search enters a
-/// small part of their states.
+/// Four threads of three operations have 369,600 interleavings. The number of states that the
+/// search enters is a small part of this number.
 #[test]
 fn the_search_enters_few_of_the_interleavings() {
     let bodies: Vec<String> = (0..4)
@@ -311,8 +314,8 @@ fn a_thread_with_too_many_accesses_is_cut() {
     assert_eq!(hrf::check(&program, &options).unwrap().incomplete, Some(Incomplete::Accesses(1000)));
 }
 
-/// Shipped tests with words exchanged. Every text that still parses gets a verdict or
-/// an error.
+/// Checks the tests of the project with some of their words exchanged. Every text that can still be
+/// parsed must get a verdict or an error.
 #[test]
 fn no_program_makes_the_checker_panic_or_hang() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus");

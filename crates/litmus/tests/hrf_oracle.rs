@@ -1,4 +1,5 @@
-//! The checker compared with the definitions, applied to every linearisation.
+//! Compares the engine for the HRF models with the definitions of the HRF paper, applied to every
+//! linearisation (total order of all steps) of a program.
 
 mod common;
 
@@ -27,8 +28,8 @@ fn readings() -> Vec<Reading> {
     all
 }
 
-/// Compares the two on random programs. Returns the number of race-free ones with
-/// conflicting data.
+/// Compares the engine with the definitions on random programs. Returns the number of race-free
+/// programs in which synchronization orders conflicting data accesses.
 fn compare(seed: u64, count: usize, features: Features) -> usize {
     let mut rng = Rng(seed);
     let readings = readings();

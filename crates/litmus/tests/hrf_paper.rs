@@ -1,4 +1,4 @@
-//! The figures of the paper, and other shipped tests, under each model.
+//! Tests the figures of the HRF paper, and other tests of the project, under each HRF model.
 
 use std::fs;
 use std::path::PathBuf;
@@ -25,7 +25,8 @@ const DRF: Reading = Reading::of(Model::Drf);
 const DIRECT: Reading = Reading::of(Model::HrfDirect);
 const INDIRECT: Reading = Reading::of(Model::HrfIndirect);
 
-/// The test is race-free, and the condition has this answer.
+/// Asserts that the test is race-free, and that its condition is met exactly if `condition` is
+/// true.
 #[track_caller]
 fn is_race_free(name: &str, reading: Reading, condition: bool) {
     let verdict = judge(name, reading);
@@ -33,10 +34,11 @@ fn is_race_free(name: &str, reading: Reading, condition: bool) {
     assert_eq!(verdict.condition_met(&shipped(name)), condition, "{name} under {reading}");
 }
 
-/// A thread and a source line.
+/// One access of a race, given by its thread and its source line.
 type Side = (u8, u32);
 
-/// Exactly these pairs race.
+/// Asserts that exactly the pairs of accesses in `pairs` race, and that each of these races is of
+/// the kind `kind`.
 #[track_caller]
 fn races(name: &str, reading: Reading, kind: RaceKind, pairs: &[(Side, Side)]) {
     let verdict = judge(name, reading);
@@ -117,8 +119,8 @@ fn the_race_of_figure_6_is_explained_by_its_broken_chain() {
          \x20  5. P1, line 19: store-release B writes 1 at device 0\n\
          \x20  6. P2, line 23: load-acquire B reads 1 at device 0\n\
          \x20  7. P2, line 24: load X reads 1\n\
-         \x20 - a chain leads from one to the other (steps 2 to 3 at work_group 0, 5 to 6 at device 0), but \
-         hrf-direct does not join links of different scopes\n"
+         \x20 - a chain of releases and acquires leads from the first access to the second (steps 2 to 3 at \
+         work_group 0, 5 to 6 at device 0), but hrf-direct does not join links of different scopes\n"
     );
     let dot = race.to_dot(&program, DIRECT);
     assert!(dot.contains("s0 -> s6 [label=\"race\""), "{dot}");
@@ -151,8 +153,8 @@ fn figure_2_with_two_work_items_in_a_work_group_can_shrink_as_figure_6() {
     assert_eq!(together.apply(&wide), program);
 }
 
-/// The test is race-free under one reading with the condition met, and racy under
-/// another.
+/// Asserts that the test is race-free and its condition is met under the reading (interpretation of
+/// a model) `free`, and that the test has a race under the reading `racy`.
 #[track_caller]
 fn separates(name: &str, free: Reading, racy: Reading) {
     is_race_free(name, free, true);
@@ -160,8 +162,9 @@ fn separates(name: &str, free: Reading, racy: Reading) {
     assert!(!verdict.is_race_free(), "{name} under {racy}");
 }
 
-/// The bound has no smaller program that separates the readings, and has one of this
-/// size.
+/// Asserts that the smallest program within the bound that separates the two readings (is race-free
+/// under `free` and racy under `racy`) has this number of operations. If `data` is true, only
+/// programs in which synchronization orders data accesses count.
 #[track_caller]
 fn is_smallest(bound: &Bound, operations: usize, free: Reading, racy: Reading, data: bool) {
     let first = programs(bound).find(|made| {
@@ -201,7 +204,10 @@ fn the_least_programs_that_need_inclusion_have_two_and_three_operations() {
     is_smallest(&all_scopes(3, 3), 3, DIRECT.with_inclusion(), INDIRECT, true);
 }
 
-/// With data, no program of four operations separates them. The shipped one has five.
+/// The smallest program that is race-free under HRF-indirect and racy under HRF-direct has four
+/// operations. If only programs count in which synchronization orders data accesses, no program of
+/// four operations separates the two models. The project's test with ordered data accesses has five
+/// operations.
 #[test]
 fn the_least_program_that_separates_indirect_from_direct_has_four_operations() {
     separates("least-indirect.litmus", INDIRECT, DIRECT);
@@ -213,12 +219,14 @@ fn the_least_program_that_separates_indirect_from_direct_has_four_operations() {
     is_smallest(&bound, 4, INDIRECT, DIRECT.with_inclusion(), false);
 }
 
-/// `cargo run --release --example hrf_search 3 5 2` finds no program of five
-/// operations.
+/// Tests of the project separate the readings (interpretations of a model) in which releases pair
+/// with and without regard to locations: they are race-free under one reading and racy under the
+/// other. `cargo run --release --example hrf_search 3 5 2` finds no such program among the programs
+/// with at most three threads, five operations and two locations, and without read-modify-writes.
 #[test]
 fn the_readings_of_the_synchronization_order_are_separated() {
     separates("least-so.litmus", DIRECT, DIRECT.same_location());
-    // Under HRF-indirect, the chain through y and x orders it in both readings.
+    // Under HRF-indirect, the chain through y and x orders the accesses in both readings.
     is_race_free("least-so.litmus", INDIRECT.same_location(), true);
     separates("so-indirect.litmus", INDIRECT, INDIRECT.same_location());
     separates("so-indirect.litmus", DRF, DRF.same_location());
@@ -232,7 +240,8 @@ fn a_race_between_locations_is_explained() {
     assert!(text.contains("is on y and the acquire of step 4 is on z"), "{text}");
 }
 
-/// The tables of the shipped tests, for `fencepost litmus --expect`.
+/// Checks the tables of expected answers for the tests of the project. `fencepost litmus --expect`
+/// reads these tables.
 #[test]
 fn the_tables_of_the_shipped_tests_are_right() {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../litmus");

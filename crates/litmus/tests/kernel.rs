@@ -1,5 +1,5 @@
-//! The kernel's dialect: macros, annotations, locks and read-copy-update, under small
-//! models in the style of the kernel's model.
+//! Tests the dialect of the Linux kernel: macros, annotations, locks and read-copy-update. The
+//! models are small models in the style of the kernel's memory model.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,8 @@ use litmus::cat::{Model, Prelude};
 use litmus::check::{Options, Report, check};
 use litmus::parse::{Macros, TextError, parse, parse_with};
 
-/// The annotations that tests may use.
+/// The `.bell` file of a small model in the style of the Linux kernel's memory model. It declares
+/// the annotations that tests may use.
 const BELL: &str = r#""small"
 enum Accesses = 'once || 'release || 'acquire || 'noreturn
 instructions R[{'once, 'acquire, 'noreturn}]
@@ -25,7 +26,8 @@ flag ~empty Rcu-lock \ domain(rcu-rscs) as unbalanced-rcu-locking
 flag ~empty Srcu-lock \ domain(srcu-rscs) as unbalanced-srcu-locking
 "#;
 
-/// Coherence, atomicity, propagation over full fences, grace periods.
+/// A small model in the style of the Linux kernel's memory model. It has checks for coherence,
+/// atomicity, propagation over full fences, and grace periods of read-copy-update.
 const CAT: &str = r#""small"
 include "lock.cat"
 acyclic po-loc | rf | co | fr as coherence
@@ -144,9 +146,9 @@ fn a_sleepable_section_is_matched_by_its_key_and_its_word() {
         test(&[reader, writer], "exists (0:r0=1 /\\ 0:r1=0)").replace("int *l", "struct srcu_struct *l");
     let report = run(&typed.replace("{}", "{ struct srcu_struct l; }")).expect("it fits");
     assert!(report.complete && !report.verdict, "{report:?}");
-    // A grace period of another word does not wait for the section.
+    // A grace period of another word does not wait for the critical section.
     assert_eq!(forbidden(reader, &writer.replace("srcu(l)", "srcu(x)")), (false, 0));
-    // Another key ends another section.
+    // An unlock with another key does not end this critical section.
     assert_eq!(forbidden(&reader.replace("(l, k)", "(l, 0)"), writer), (false, 1));
 }
 
@@ -207,7 +209,7 @@ fn a_thread_that_waits_for_a_lock_mixes_no_accesses() {
     assert_eq!(mixed.flags.iter().map(|f| f.name.as_str()).collect::<Vec<_>>(), ["mixed-lock-accesses"]);
 }
 
-/// The annotations that a declaration allows, on a small test.
+/// Tests which annotations the declarations `instructions` of a model allow, on a small test.
 #[test]
 fn declarations_of_one_kind_add_up() {
     let judged = |bell: &str, body: &str| {
@@ -250,8 +252,9 @@ fn declarations_of_one_kind_add_up() {
     );
 }
 
-/// The write of an acquire read-modify-write is plain, and so is the read of a release
-/// one.
+/// The write of a read-modify-write that is an acquire has the annotation `once` instead of
+/// `acquire`. The read of a read-modify-write that is a release has the annotation `once` instead
+/// of `release`.
 #[test]
 fn only_one_event_of_an_update_has_the_annotation() {
     let halves = |call: &str, wanted: &str| {
@@ -286,7 +289,7 @@ fn a_failed_update_only_reads() {
     assert!(!passes("int r0 = cmpxchg_acquire(y, 7, 5);"));
 }
 
-/// The tool's own file of locks replaces another one.
+/// The tool uses its own file `lock.cat` in place of any other file with this name.
 #[test]
 fn a_file_of_locks_beside_the_model_is_not_read() {
     let mut include = |_: &str| Ok("this is no model (".to_owned());
@@ -304,7 +307,7 @@ fn an_addition_may_be_forbidden_by_a_value() {
     assert_eq!(all, BTreeSet::from(["0:r0=0; [x]=4;".to_owned()]));
     let old = states(&test(&["int r0 = __atomic_add_unless(x, 2, 0 - 1);"], "locations [0:r0; x]"));
     assert_eq!(old, BTreeSet::from(["0:r0=0; [x]=2;".to_owned()]));
-    // A successful addition is fully ordered. A failed one is no fence.
+    // An addition that writes is fully ordered. An addition that does not write orders nothing.
     let buffered = |unless: u32| {
         let body = |own: &str, other: &str| {
             format!(

@@ -1,4 +1,4 @@
-//! Executions that do not terminate, on tests of our own.
+//! Tests the search for executions that do not terminate, on litmus tests of this project.
 
 use litmus::check::Options;
 use litmus::progress::{Report, Scheduler, Witness, liveness};
@@ -44,7 +44,7 @@ fn a_thread_that_waits_at_a_barrier_does_not_spin() {
 
 #[test]
 fn a_barrier_lets_no_thread_pass_alone() {
-    // The thread that spins after the barrier has met the other thread there.
+    // The thread that spins after the barrier has met the other thread at the barrier.
     let test = "VULKAN behind\n{ x=0; }\nP0@sg 0, wg 0, qf 0 | P1@sg 1, wg 0, qf 0 ;\n\
                 cbar.wg 0 | st.atom.wg.sc0 x, 1 ;\n L: | cbar.wg 0 ;\n\
                 ld.atom.wg.sc0 r0, x | ;\n bne r0, 1, L | ;\nexists (x == 1)";
@@ -95,9 +95,11 @@ fn a_run_is_drawn_with_its_cycle() {
     assert_eq!(ask("vulkan", Scheduler::Fair, test).dot(&program, "t"), None);
 }
 
-/// Two threads `a` and `b` buffer their stores, so that both may have read zero, which
-/// no interleaving shows. `observer` spins in that case if its `further` conditions
-/// hold. `writer` ends the spinning. The writer is the first or the last thread.
+/// A test of four threads. Two threads `a` and `b` buffer their stores, so that the loads of both
+/// may return zero. No interleaving shows this outcome. The third thread, the observer, spins in
+/// this case if the conditions in its instructions `further` hold. The fourth thread executes
+/// `writer`, which ends the spinning. `writer_first` says whether the writer is the first or the
+/// last thread.
 fn spins_on_weak_memory(writer_first: bool, further: &[&str], end: &str, writer: &[&str]) -> String {
     let a = ["st.relaxed.gpu x, 1", "ld.relaxed.gpu r0, y", "beq r0, 1, A", "st.relaxed.gpu a, 1", "A:"];
     let b = ["st.relaxed.gpu y, 1", "ld.relaxed.gpu r0, x", "beq r0, 1, B", "st.relaxed.gpu b, 1", "B:"];
@@ -117,7 +119,8 @@ fn spins_on_weak_memory(writer_first: bool, further: &[&str], end: &str, writer:
     text + "exists (x == 1)"
 }
 
-/// The progress guarantees, from the definitions of the schedulers.
+/// A thread that has not begun may never get a step if the scheduler does not guarantee its
+/// progress. The expected answers follow from the definitions of the schedulers.
 #[test]
 fn a_thread_that_has_not_begun_may_be_stopped() {
     let test = |first| spins_on_weak_memory(first, &[], "", &["st.relaxed.gpu z, 1"]);
@@ -128,18 +131,20 @@ fn a_thread_that_has_not_begun_may_be_stopped() {
     assert_eq!(ends("ptx-7.5", &test(true)), ["fair", "hsa", "lobe", "hsa-obe"]);
 }
 
-/// HSA guarantees steps only to the lowest thread, so another thread may stop anywhere.
+/// The scheduler HSA guarantees steps only to the unfinished thread with the lowest number, so
+/// every other thread may stop at any point.
 #[test]
 fn hsa_may_stop_a_thread_after_any_step() {
     let others = ["fair", "obe", "lobe", "hsa-obe"];
-    // After a write that the spinning thread has seen.
+    // HSA may stop the writer after a write that the spinning thread has seen.
     let seen = ["ld.relaxed.gpu r3, w", "bne r3, 1, E"];
     let writes = ["st.relaxed.gpu w, 1", "st.relaxed.gpu z, 1"];
     assert_eq!(ends("ptx-7.5", &spins_on_weak_memory(false, &seen, "", &writes)), others);
-    // After a barrier that both threads have passed.
+    // HSA may stop the writer after a barrier that both threads have passed.
     let meets = ["bar.cta.sync 1, 1, 2", "st.relaxed.gpu z, 1"];
     assert_eq!(ends("ptx-7.5", &spins_on_weak_memory(false, &["bar.cta.sync 1, 1, 2"], "", &meets)), others);
-    // Not after a write that it executes only after the spinning thread has ended.
+    // A stop of the writer has no effect after a write that it executes only after the spinning
+    // thread has ended.
     let guarded =
         ["ld.relaxed.gpu r0, q", "bne r0, 5, W", "st.relaxed.gpu w, 1", "st.relaxed.gpu z, 1", "W:"];
     let all = ["fair", "obe", "hsa", "lobe", "hsa-obe"];

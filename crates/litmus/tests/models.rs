@@ -1,8 +1,9 @@
-//! Each shipped model on tests of our own that separate it from similar models.
+//! Tests each model of the tool on litmus tests of this project that separate the model from
+//! similar models.
 
 use litmus::check::{Options, Report, check};
 
-/// Checks a test under a shipped model.
+/// Checks a test under a model of the tool, with the given variants of the model.
 fn run(model: &str, variants: &[&str], test: &str) -> Report {
     let mut of = litmus::cat::shipped(model).expect("the model is shipped").expect("it is a model");
     of.variants = variants.iter().map(|v| (*v).to_owned()).collect();
@@ -24,7 +25,8 @@ fn every_shipped_model_is_a_model() {
     }
 }
 
-/// A C11 test of two threads on x and y.
+/// A C11 test of two threads with the code `p0` and `p1`, two atomic locations `x` and `y`, and the
+/// condition `ask`.
 fn c11(p0: &str, p1: &str, ask: &str) -> String {
     format!(
         "C test\n{{}}\nP0(atomic_int* x, atomic_int* y) {{ {p0} }}\nP1(atomic_int* x, atomic_int* y) {{ {p1} }}\n{ask}"
@@ -117,7 +119,8 @@ fn an_acquire_fence_orders_earlier_reads_in_rmo() {
     }
 }
 
-/// Independent reads of independent writes. The writes release and the reads acquire.
+/// A test of independent reads of independent writes. The writes are releases and the reads are
+/// acquires. If `order` is `sc`, they are sequentially consistent instead.
 fn iriw(order: &str) -> String {
     let write = |loc: &str| {
         format!(
@@ -165,7 +168,8 @@ fn c11_flags_races_of_plain_accesses_only() {
     }
 }
 
-/// A program of the HRF paper, written in OpenCL C.
+/// An OpenCL C test for the programs of the HRF paper. Each entry of `threads` has the placement
+/// and the code of a thread. `ask` is the condition.
 fn opencl(threads: &[(&str, &str)], ask: &str) -> String {
     let arguments = "global atomic_int* a, global atomic_int* b, global int* x";
     let mut text = "OPENCL test\n{}\n".to_owned();
@@ -178,7 +182,8 @@ fn opencl(threads: &[(&str, &str)], ask: &str) -> String {
 const DEV: &str = "memory_order_seq_cst, memory_scope_device";
 const WG: &str = "memory_order_seq_cst, memory_scope_work_group";
 
-/// Figures 2 and 6: a chain through two atomics with the given scopes.
+/// Figures 2 and 6 of the HRF paper: a chain of synchronization through two atomics with the given
+/// scopes.
 fn chain(first: &str, second: &str) -> String {
     opencl(
         &[
@@ -190,7 +195,8 @@ fn chain(first: &str, second: &str) -> String {
     )
 }
 
-/// Figures 5 and 7: store buffering with an order and scope for each access.
+/// Figures 5 and 7 of the HRF paper: store buffering with an order and a scope for each access.
+/// `other` is the placement of the second thread.
 fn figure_5(other: &str, scopes: [&str; 4]) -> String {
     let [st_a, ld_b, st_b, ld_a] = scopes;
     opencl(
@@ -241,8 +247,8 @@ fn figure_7_needs_scope_inclusion() {
 
 #[test]
 fn a_release_of_another_location_synchronizes_in_the_default_reading_only() {
-    // The awaited write acquires but does not release. The release before it is of
-    // another location.
+    // The write for which the other thread waits is an acquire but not a release. The release
+    // before this write has another location.
     let test = opencl(
         &[
             (
@@ -347,7 +353,8 @@ fn ptx_coherence_leaves_weak_writes_of_other_threads_apart() {
     for model in ["ptx-6.0", "ptx-7.5"] {
         let report = run(model, &[], test);
         assert!(report.verdict, "{}", report.herd_block());
-        // The writes are ordered either way, or unordered with either one last.
+        // The writes are ordered in one of the two directions, or are unordered and one of them is
+        // chosen as the last write.
         assert_eq!(report.states.iter().map(|s| s.count).collect::<Vec<_>>(), [2, 2]);
     }
 }
@@ -372,7 +379,7 @@ fn a_race_in_an_iteration_that_only_waits_is_found() {
     for model in ["c11", "rc11"] {
         let report = run(model, &[], &test("int dead = *data;"));
         assert!(report.has_race() && report.complete, "{model}\n{}", report.herd_block());
-        // It has the same states, each with the same count, as the program that only
+        // The program has the same states, each with the same count, as the program that only
         // waits.
         let only_waits = run(model, &[], &test(""));
         assert!(!only_waits.has_race() && only_waits.complete, "{model}\n{}", only_waits.herd_block());

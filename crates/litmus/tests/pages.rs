@@ -1,6 +1,6 @@
-//! The generated parts of the models' pages agree with the models' files.
+//! Tests that the generated parts of the pages on memory models agree with the files of the models.
 //!
-//! `FENCEPOST_BLESS=1 cargo test -p litmus --test pages` regenerates them.
+//! `FENCEPOST_BLESS=1 cargo test -p litmus --test pages` writes these parts again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -25,7 +25,8 @@ enum Part {
     Code(String),
 }
 
-/// Splits a file into parts. Included files replace their `include` lines.
+/// Splits the file of a model into comments and code. The parts of an included file take the place
+/// of its `include` line.
 fn parts(text: &str, into: &mut Vec<Part>) {
     let mut rest = text;
     loop {
@@ -52,7 +53,8 @@ fn parts(text: &str, into: &mut Vec<Part>) {
     }
 }
 
-/// The number at the beginning of a clause's comment: `1. ...`, `Axiom 1, ...`.
+/// The number at the beginning of the comment on a clause, such as `1. ...` or `Axiom 1, ...`.
+/// `None` if the comment does not begin with a number.
 fn number(words: &str) -> Option<u32> {
     let words = words.strip_prefix("Axiom ").unwrap_or(words);
     let digits: String = words.chars().take_while(char::is_ascii_digit).collect();
@@ -91,7 +93,8 @@ fn checks(parts: &[Part]) -> Vec<Check> {
     found
 }
 
-/// The expected answers of each test: condition met, race-free.
+/// The expected answers of each test: whether its condition is met, and whether it is race-free. An
+/// answer is `None` if no table has it.
 fn tests(model: &str) -> BTreeMap<String, [Option<bool>; 2]> {
     let mut all: BTreeMap<String, [Option<bool>; 2]> = BTreeMap::new();
     for (column, table) in ["expected", "race-free"].iter().enumerate() {

@@ -1,5 +1,5 @@
-//! Error messages for texts that are not tests: line, column, text found, text
-//! expected.
+//! Tests the error messages for texts that are not tests. A message names the line, the column, the
+//! text found and the text expected.
 
 fn error(text: &str) -> String {
     litmus::parse::parse(text).map(|program| format!("read as {program:?}")).expect_err(text).to_string()

@@ -1,4 +1,4 @@
-//! Tests in herd's style.
+//! Tests the parsing of litmus tests in herd's style.
 
 use litmus::check::{Options, check};
 use litmus::parse::parse;
@@ -10,7 +10,7 @@ fn block(text: &str) -> String {
     check(&program, &model, &mut Options::default()).expect("the model fits").herd_block()
 }
 
-/// The herd block of a test of one thread.
+/// The report, in the format of herd's output, on a test of one thread that ends with `clauses`.
 fn ends(clauses: &str) -> String {
     block(&format!(
         "C t\n{{ y = 7; }}\nP0(atomic_int* x, int* y) {{ *x = 1; int r1 = *y; int r0 = 2; }}\n{clauses}"

@@ -1,4 +1,4 @@
-//! The meaning of the formats: the program for a text.
+//! Tests the meaning of the test formats: which program the parser returns for a text.
 
 use litmus::program::{
     BinaryOp, Expr, Instr, Level, Order, Program, Prop, Proxy, Quantifier, Region, RmwOp, Term, ThreadId,

@@ -1,4 +1,5 @@
-//! The public sample, if an environment variable names its folder.
+//! Checks the tests of the public sample, if an environment variable names the folder of the
+//! sample.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::PathBuf;
@@ -33,11 +34,13 @@ fn every_test_of_the_sample_is_read() {
     assert!(read > 100, "the sample has {read} entries");
 }
 
-/// The number of calls of `stop` after which a check ends. Two tests of the sample have
-/// tens of thousands of final states; their verdicts are certain long before.
+/// The number of calls of `stop` after which a check ends. Two tests of the sample have tens of
+/// thousands of final states. Their verdicts are certain long before the search finds all of these
+/// states.
 const LOOKS_MAX: u32 = 24;
 
-/// Checks each test of a table. Returns those with a wrong verdict.
+/// Checks each test of a table. Returns a message for each test whose verdict is wrong or
+/// undecided.
 fn wrong_verdicts(
     root: &std::path::Path,
     table: &str,

@@ -1,5 +1,5 @@
-//! The liveness tables of the public sample, if an environment variable names its
-//! folder.
+//! Checks the liveness tables of the public sample (tests with the expected answers about
+//! termination), if an environment variable names the folder of the sample.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Reports: herd's block, JSON, drawings, explanations.
+//! Tests the reports of a check: the text in herd's format, JSON, drawings and explanations.
 
 use litmus::check::{Options, Report, check, dot, explain, refusals};
 use litmus::program::Program;
@@ -209,7 +209,8 @@ fn undefined_values_are_reported_with_their_lines() {
         let report = of(expr);
         assert!(report.states.len() == 1 && report.notes.is_empty(), "{expr}: {report:?}");
     }
-    // If the divisor may be zero, the executions with another divisor count.
+    // If the divisor is zero in some executions, the report counts the executions with other
+    // divisors.
     let text = "C some\n{}\nP0(atomic_int* x) {\n int r0 = atomic_load(x);\n int r1 = 6 / r0;\n}\n\
                 P1(atomic_int* x) { atomic_store(x, 2); }\nexists (0:r1=3)";
     let report = judged(text);
@@ -247,7 +248,8 @@ fn witnesses_of_a_forbidden_condition_lack_its_property() {
     assert!(tso.starts_with("Test SB Forbidden\n"), "{tso}");
     let end = "Condition ~exists (0:r0=0 /\\ 1:r0=0)\n";
     assert!(tso.contains("\nNo\nWitnesses\nPositive: 3 Negative: 1\n") && tso.contains(end), "{tso}");
-    // The observation counts the property itself.
+    // The line `Observation` counts the executions with the property of the condition, also for
+    // `~exists`.
     assert!(tso.ends_with("Observation SB Sometimes 1 3\n"), "{tso}");
     let sc = block("sc");
     assert!(sc.contains("\nOk\nWitnesses\nPositive: 3 Negative: 0\n"), "{sc}");
@@ -309,8 +311,7 @@ fn aliases_of_a_word_have_one_value() {
 
 #[test]
 fn paths_with_too_many_events_leave_the_answer_undecided() {
-    // One of two paths has too many events. The other one neither meets nor refutes the
-    // condition.
+    // One of two paths has too many events. The other path neither meets nor refutes the condition.
     let many = "atomic_store_explicit(y, 1, memory_order_relaxed); ".repeat(130);
     let test = |ask: &str| {
         format!(

@@ -1,5 +1,5 @@
-//! No text makes a parser, the interpreter or the search panic, hang or overflow the
-//! stack.
+//! Tests that no text makes a parser, the interpreter of models or the search panic, hang or
+//! overflow the stack.
 
 use litmus::cat::Model;
 use litmus::check::{Options, check};
@@ -41,7 +41,7 @@ const MODEL: &str = "\"own\"\ninclude \"stdlib.cat\"\nenum t = 'a || 'b\nlet rec
      forall c in classes(loc) do flag ~empty c as class end\nacyclic po-loc | rf | co | fr as coherence\n\
      irreflexive hb; if \"v\" then po else rf^-1 as odd\nempty rmw & (fre; coe) as atomicity";
 
-/// Applies random changes to a text.
+/// Applies random changes to a text, so that parsers get texts that are almost correct.
 fn mutate(random: &mut Random, text: &str) -> String {
     const PIECES: [&str; 34] = [
         "(",
@@ -116,7 +116,7 @@ fn mutate(random: &mut Random, text: &str) -> String {
     words.concat()
 }
 
-/// Checks with a bound on the work, so that the test is fast.
+/// Checks a program with a bound on the work, so that the test is fast.
 fn check_shortly(program: &litmus::program::Program, model: &Model) {
     let mut looks = 0;
     let stop = move || {

@@ -1,10 +1,12 @@
-//! Tests with many events: decided up to the bound, undecided beyond it.
+//! Tests programs with many events. A check decides programs with at most as many events as the
+//! bound, and leaves larger programs undecided.
 
 use std::fmt::Write as _;
 
 use litmus::check::{Options, Report, check};
 
-/// The most events of an execution, as in the documentation.
+/// The maximum number of events of an execution that a check can handle, as the documentation gives
+/// it.
 const BOUND: usize = 128;
 
 fn report(text: &str, model: &str) -> Report {
@@ -13,8 +15,8 @@ fn report(text: &str, model: &str) -> Report {
     check(&program, &model, &mut Options::default()).unwrap_or_else(|e| panic!("{e}\n{text}"))
 }
 
-/// One thread writes 1 to `stores` to a word, another thread reads it twice. The test
-/// has `stores + 3` events, including the initial write.
+/// A test in which one thread writes the values from 1 to `stores` to a word, and another thread
+/// reads this word twice. The test has `stores + 3` events, including the initial write.
 fn coherence(stores: usize, how: &str) -> String {
     let mut text = String::from("PTX CoRR\n{ x=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n");
     for value in 1..=stores {
@@ -28,8 +30,8 @@ fn coherence(stores: usize, how: &str) -> String {
     text
 }
 
-/// One thread writes `words` words in order, another thread reads them in `order`. The
-/// test has `3 * words` events.
+/// A test in which one thread writes `words` words in ascending order, and another thread reads
+/// these words in the order `order`. The test has `3 * words` events, including the initial writes.
 fn message_passing(words: usize, order: &[usize], condition: &str) -> String {
     let mut text = String::from("C MP\n{}\nP0(");
     let names: Vec<String> = (0..words).map(|word| format!("atomic_int* x{word}")).collect();
@@ -64,8 +66,8 @@ fn a_long_message_arrives_in_order_under_sequential_consistency() {
     let backwards: Vec<usize> = (0..32).rev().collect();
     let sc = report(&message_passing(32, &backwards, "1:r31=1 /\\ 1:r0=0"), "sc");
     assert!(sc.complete && sc.decided && !sc.verdict);
-    // Three of the four states are allowed. Zeros are read before ones, so the position
-    // of the first one determines the execution.
+    // Three of the four states are allowed. The reader reads the value 0 from some words and then
+    // the value 1 from all further words. So the number of zeros determines the execution.
     assert_eq!((sc.states.len(), sc.positive + sc.negative), (3, 33));
     let sc = report(&message_passing(32, &backwards, "1:r31=0 /\\ 1:r30=1"), "sc");
     assert!(sc.complete && sc.decided && sc.verdict);
@@ -89,8 +91,8 @@ fn one_event_beyond_the_bound_is_undecided() {
     }
 }
 
-/// One thread writes a word that `readers` other threads read once. Each register is 0
-/// or 1.
+/// A test in which one thread writes 1 to a word, and each of `readers` other threads reads this
+/// word once. Each register is 0 or 1 at the end.
 fn readers(readers: usize) -> String {
     let mut text = String::from(
         "C readers\n{}\nP0(atomic_int* x) { atomic_store_explicit(x, 1, memory_order_relaxed); }\n",

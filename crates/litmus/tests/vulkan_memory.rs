@@ -1,6 +1,6 @@
-//! The clauses of the Vulkan memory model on availability, visibility and their
-//! consequences. Each test names the section of the appendix "Memory Model" of the
-//! Vulkan specification that its verdicts follow.
+//! Tests the clauses of the Vulkan memory model on availability, visibility and their consequences.
+//! The comment of each test names the section of the appendix "Memory Model" in the Vulkan
+//! specification from which the expected verdicts follow.
 
 #[path = "common/passing.rs"]
 mod passing;
@@ -9,8 +9,9 @@ use passing::{
     ACQUIRE, LEVELS, ONE_DV, ONE_QF, ONE_SG, READ, RELEASE, WRITE, is_ordered, lines, orders, run, thread,
 };
 
-/// "Availability and Visibility": a write that is not available and visible is not
-/// ordered. An operation affects the memory domain of its scope.
+/// Section "Availability and Visibility": a write is ordered before a read in another thread only
+/// if the write is made available and visible. An availability or visibility operation affects the
+/// memory domain of its scope.
 #[test]
 fn writes_are_made_available_and_visible_to_a_shared_domain() {
     for (at, (level, places)) in LEVELS.into_iter().enumerate() {
@@ -33,8 +34,9 @@ fn writes_are_made_available_and_visible_to_a_shared_domain() {
     assert!(orders(&thread(&["st.av.dv x, 1", RELEASE]), &thread(&[ACQUIRE, "ld.vis.dv r1, x"])));
 }
 
-/// "Availability and Visibility Semantics": a barrier's semantics include the accesses
-/// of its storage classes before or after it.
+/// Section "Availability and Visibility Semantics": the availability semantics of a barrier cover
+/// the earlier accesses to the barrier's storage classes. The visibility semantics of a barrier
+/// cover the later accesses to these classes.
 #[test]
 fn semantics_make_accesses_of_their_classes_available_and_visible() {
     let make = "membar.rel.dv.semsc0.semav; st.atom.dv.sc0 f, 1";
@@ -48,8 +50,8 @@ fn semantics_make_accesses_of_their_classes_available_and_visible() {
     // Private accesses are not ordered.
     assert!(!orders(&thread(&["st.sc0 x, 1", make]), &thread(&[see, read])));
     assert!(!orders(&thread(&[write, make]), &thread(&[see, "ld.sc0 r1, x"])));
-    // The release and the acquire order both classes. The availability operation has
-    // one class.
+    // The release and the acquire order accesses of both storage classes. The availability
+    // operation covers only one class.
     let release = "st.atom.rel.dv.sc0.semsc0.semsc1 f, 1";
     let acquire = "ld.atom.acq.dv.sc0.semsc0.semsc1 r0, f";
     for (class, expected) in [(1, true), (0, false)] {
@@ -62,8 +64,9 @@ fn semantics_make_accesses_of_their_classes_available_and_visible() {
     }
 }
 
-/// "Availability and Visibility Semantics": an access with availability or visibility
-/// includes the accesses of its reference before or after it.
+/// Section "Availability and Visibility Semantics": a write with availability also makes earlier
+/// writes by the same reference (name of the word) available. A read with visibility also makes
+/// writes visible to later reads by the same reference.
 #[test]
 fn an_access_includes_those_of_its_reference() {
     for (name, expected) in [("x", false), ("z", true)] {
@@ -98,8 +101,8 @@ fn an_access_includes_those_of_its_reference() {
     assert!(!races(&thread(&[WRITE, RELEASE]), &writes.replace("; ld", "; ld.vis.dv.sc0 r2, x; ld")));
 }
 
-/// "Availability and Visibility": a thread in the narrower domain passes a write on to
-/// a broader domain, or from it.
+/// Section "Availability and Visibility": a thread in a narrow memory domain can pass a write on
+/// from this domain to a broader domain, or from a broader domain to this domain.
 #[test]
 fn availability_and_visibility_are_chained_through_domains() {
     // A third thread shares the scope with both others, but no smaller scope.
@@ -130,8 +133,9 @@ fn availability_and_visibility_are_chained_through_domains() {
     }
 }
 
-/// "Location-Ordered": accesses by program order and one reference, even private ones.
-/// A read before a write by happens-before, if both are non-private.
+/// Section "Location-Ordered": two accesses of one thread by the same reference are ordered by
+/// program order, even if they are private. A read is ordered before a write if happens-before
+/// orders them and both are non-private.
 #[test]
 fn reads_and_one_thread_need_no_availability() {
     let own = |read: &str| {
@@ -151,8 +155,8 @@ fn reads_and_one_thread_need_no_availability() {
     assert!(later("ld.sc0", "st.nonpriv.sc0").1 && later("ld.nonpriv.sc0", "st.sc0").1);
 }
 
-/// "Location-Ordered": of two writes, the first one is made available. "Acyclicity" and
-/// the last write follow that order.
+/// Section "Location-Ordered": a write is ordered before another write if the first write is made
+/// available. Section "Acyclicity": the last write of the word follows this order.
 #[test]
 fn writes_are_ordered_by_availability() {
     let both = |first: &str, ask: &str| {
@@ -166,8 +170,9 @@ fn writes_are_ordered_by_availability() {
     assert_eq!(both("st.nonpriv.sc0", first_is_last), (true, true));
 }
 
-/// "System-Synchronizes-With", and the availability and visibility operations of the
-/// device.
+/// Section "System-Synchronizes-With": this relation orders a write before a read of another thread
+/// if an availability operation of the whole device follows the write, and a visibility operation
+/// of the whole device precedes the read.
 #[test]
 fn the_system_synchronizes_through_device_operations() {
     let message = |order: &str, writer: &str, reader: &str| {
@@ -188,12 +193,14 @@ fn the_system_synchronizes_through_device_operations() {
     assert!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").has_race());
     let threads = [lines("st.sc0 x, 1; avdevice"), lines("ld.sc0 r1, x; visdevice")];
     assert!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").has_race());
-    // Availability to the device's domain needs its operation.
+    // A write is made available to the domain of the device only by the availability operation of
+    // the device.
     for (make, expected) in [("avdevice", false), ("st.av.dv.sc0 x, 2", true)] {
         let threads = [lines(&format!("st.sc0 x, 1; {make}")), lines("visdevice; ld.sc0 r1, x")];
         assert_eq!(run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (P1:r1 == 0)").verdict, expected, "{make}");
     }
-    // A later write needs no visibility. An earlier read needs neither.
+    // A write that is ordered after another write needs no visibility. A read that is ordered
+    // before a write needs neither availability nor visibility.
     let writes = |first: &str| {
         let threads = [lines(first), lines("st.sc0 x, 2")];
         run("{ ssw 0 1; }", &ONE_DV, &threads, "exists (x == 1)").has_race()
@@ -201,8 +208,8 @@ fn the_system_synchronizes_through_device_operations() {
     assert!(!writes("st.sc0 x, 1; avdevice") && writes("st.sc0 x, 1") && !writes("ld.sc0 r1, x"));
 }
 
-/// "Acyclicity": atomics of one reference read in modification order, and an ordered
-/// read does not see an older write than earlier ordered reads.
+/// Section "Acyclicity": atomic reads by one reference return writes in modification order. A read
+/// that is ordered after two ordered writes does not return the first of these writes.
 #[test]
 fn reads_follow_the_order_of_writes() {
     let pair = |reader: &str| {
@@ -229,8 +236,8 @@ fn reads_follow_the_order_of_writes() {
     assert!(!report.verdict && !report.has_race());
 }
 
-/// "Acyclicity": a read comes before the writes that are ordered after the write it
-/// reads, unless it races with that write.
+/// Section "Acyclicity": a read comes before the writes that are ordered after the write that it
+/// returns, unless the read races with the write that it returns.
 #[test]
 fn an_ordered_read_comes_before_later_writes() {
     // The last read is private, so the other thread's write is not ordered before it.
@@ -245,8 +252,8 @@ fn an_ordered_read_comes_before_later_writes() {
     assert!(run("", &ONE_QF, &[lines(&both), lines(&last)], &format!("filter (P1:r0 == 1) {seen}")).verdict);
 }
 
-/// "Visible-To": if a write is ordered before another write, which is ordered before a
-/// read, then it is hidden from the read, unless the read is atomic.
+/// Section "Visible-To": let a write be ordered before a second write, and the second write before
+/// a read. Then the first write is hidden from the read, unless the read is atomic.
 #[test]
 fn a_hidden_write_is_read_by_atomics_only() {
     for (read, expected) in [("ld.vis.dv.sc0", false), ("ld.atom.dv.sc0", true)] {
@@ -259,8 +266,8 @@ fn a_hidden_write_is_read_by_atomics_only() {
     }
 }
 
-/// "Atomic Operation": no mutually ordered write comes between the read and the write
-/// of a read-modify-write.
+/// Section "Atomic Operation": no mutually ordered write comes between the read and the write of a
+/// read-modify-write.
 #[test]
 fn updates_are_atomic_for_mutually_ordered_writes() {
     let lost = |update: &str| {
@@ -273,7 +280,7 @@ fn updates_are_atomic_for_mutually_ordered_writes() {
     assert!(lost("rmw.atom.wg.sc0.add r0, f, 1"), "its scope does not hold the other thread");
 }
 
-/// "Data Race": conflicting accesses that are neither mutually ordered nor
+/// Section "Data Race": two conflicting accesses race if they are neither mutually ordered nor
 /// location-ordered.
 #[test]
 fn a_race_needs_a_write_and_no_order() {

@@ -1,6 +1,6 @@
-//! The clauses of the Vulkan memory model on synchronizes-with and happens-before. Each
-//! test names the section of the appendix "Memory Model" of the Vulkan specification
-//! that its verdicts follow.
+//! Tests the clauses of the Vulkan memory model on synchronizes-with and happens-before. The
+//! comment of each test names the section of the appendix "Memory Model" in the Vulkan
+//! specification from which the expected verdicts follow.
 
 #[path = "common/passing.rs"]
 mod passing;
@@ -9,13 +9,16 @@ use passing::{
     ACQUIRE, LEVELS, ONE_QF, ONE_WG, READ, RELEASE, WRITE, is_ordered, lines, orders, run, thread,
 };
 
-/// Message passing with other instructions for the release and the acquire.
+/// Whether the instructions `release` and `acquire` order a write before a read in another thread
+/// (message passing).
 #[track_caller]
 fn passes(release: &str, acquire: &str) -> bool {
     orders(&thread(&[WRITE, release]), &thread(&[acquire, READ]))
 }
 
-/// "Synchronizes-With": release and acquire operations, and barriers next to atomics.
+/// Section "Synchronizes-With": a release operation synchronizes with an acquire operation. A
+/// release barrier before an atomic write, and an acquire barrier after an atomic read, have the
+/// same effect.
 #[test]
 fn atomics_and_barriers_synchronize() {
     let store = "st.atom.dv.sc0 f, 1";
@@ -38,7 +41,8 @@ fn atomics_and_barriers_synchronize() {
     assert!(!passes(RELEASE, "ld.atom.dv.sc0 r0, f; membar.rel.dv.semsc0"));
 }
 
-/// "Synchronizes-With": the storage class of the atomic is in the barrier's semantics.
+/// Section "Synchronizes-With": a barrier synchronizes through an atomic only if the barrier's
+/// semantics include the storage class of the atomic.
 #[test]
 fn a_barrier_orders_with_atomics_of_its_classes_only() {
     let write = "st.av.dv.sc1 x, 1";
@@ -47,7 +51,7 @@ fn a_barrier_orders_with_atomics_of_its_classes_only() {
     let release = format!("st.atom.rel.dv.{both} f, 1");
     let acquire = format!("ld.atom.acq.dv.{both} r0, f");
     for (class, expected) in [(1, true), (0, false)] {
-        // The other side has both classes, so only this barrier decides.
+        // The operation of the other thread has both storage classes, so only this barrier decides.
         let before = format!("membar.rel.dv.semsc1; st.atom.dv.sc{class} f, 1");
         assert_eq!(orders(&thread(&[write, &before]), &thread(&[&acquire, read])), expected);
         let behind = format!("ld.atom.dv.sc{class} r0, f; membar.acq.dv.semsc1");
@@ -64,8 +68,8 @@ fn a_barrier_orders_with_atomics_of_its_classes_only() {
     }
 }
 
-/// "Synchronizes-With": the scope of each operation includes the invocation of the
-/// other.
+/// Section "Synchronizes-With": two operations synchronize only if the scope of each operation
+/// includes the invocation (the thread) of the other operation.
 #[test]
 fn scopes_include_one_another() {
     for (level, places) in LEVELS {
@@ -80,8 +84,8 @@ fn scopes_include_one_another() {
             assert_eq!(message("dv", wide), at(wide) >= at(level), "{wide}, {level}");
         }
     }
-    // Each step of the sequence has fitting scopes, but the scopes of its ends do not
-    // fit.
+    // The scopes fit at each step of the release sequence, but the scopes of the first and the last
+    // operation do not include each other's threads.
     let places = ["sg 0, wg 0, qf 0", "sg 1, wg 0, qf 0", "sg 0, wg 1, qf 0"];
     for (scope, expected) in [("wg", false), ("dv", true)] {
         let writer = format!("{WRITE}; st.atom.rel.{scope}.sc0.semsc0 f, 1");
@@ -91,7 +95,8 @@ fn scopes_include_one_another() {
     }
 }
 
-/// "Release Sequence": read-modify-writes continue it, atomic stores do not.
+/// Section "Release Sequence": read-modify-writes continue a release sequence, and atomic stores do
+/// not continue it.
 #[test]
 fn a_release_sequence_consists_of_read_modify_writes() {
     let places = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0", "sg 0, wg 2, qf 0"];
@@ -100,8 +105,8 @@ fn a_release_sequence_consists_of_read_modify_writes() {
     };
     assert!(ordered("rmw.atom.dv.sc0.add r0, f, 1", 2));
     assert!(ordered("rmw.atom.dv.sc0.add r0, f, 1; rmw.atom.dv.sc0.add r1, f, 1", 3));
-    // The update reads the other write, which heads no release sequence. Both come
-    // after the release.
+    // The update reads the other write, which heads no release sequence. Both writes come after the
+    // release.
     for (middle, flag) in
         [("st.atom.dv.sc0 f, 2", 2), ("st.atom.dv.sc0 f, 5; rmw.atom.dv.sc0.add r0, f, 1", 6)]
     {
@@ -114,7 +119,8 @@ fn a_release_sequence_consists_of_read_modify_writes() {
     assert!(!ordered("rmw.atom.dv.sc0.add r0, f, 7", 7));
 }
 
-/// "Atomic Operation": mutually ordered atomics use one reference to the location.
+/// Section "Atomic Operation": two atomics are mutually ordered only if they use the same reference
+/// (name) of the location.
 #[test]
 fn atomics_of_other_references_are_not_mutually_ordered() {
     for (name, expected) in [("f", false), ("g", true)] {
@@ -130,7 +136,8 @@ fn atomics_of_other_references_are_not_mutually_ordered() {
     assert!(message("ld.atom.acq.dv.sc0.semsc0 r0, g"), "no release is read by its own reference");
 }
 
-/// "Synchronizes-With": memory barriers around a control barrier.
+/// Section "Synchronizes-With": a release barrier before a control barrier synchronizes with an
+/// acquire barrier after the control barrier.
 #[test]
 fn a_control_barrier_synchronizes_barriers() {
     let met = |writer: &str, reader: &str| {
@@ -154,8 +161,8 @@ fn a_control_barrier_synchronizes_barriers() {
     assert!(!met(release, &acquire.replace("acq.wg", "acq.sg")));
 }
 
-/// "Inter-Thread-Happens-Before": accesses of the storage classes, and operations with
-/// the semantics of all of them.
+/// Section "Inter-Thread-Happens-Before": a release and an acquire order two accesses if the
+/// semantics of both operations include the storage classes of both accesses.
 #[test]
 fn operations_order_accesses_of_their_classes() {
     let message = |write: u32, semantics: [&str; 2], read: u32| {
@@ -178,12 +185,14 @@ fn operations_order_accesses_of_their_classes() {
             }
         }
     }
-    // Of three classes, the operations must have the two of the accesses.
+    // The semantics may include further storage classes, but must include the classes of both
+    // accesses.
     assert!(message(0, ["semsc0.semsc1.semsc2", "semsc0.semsc2"], 2));
     assert!(message(1, ["semsc1.semsc3", "semsc0.semsc1.semsc2.semsc3"], 3));
 }
 
-/// "Inter-Thread-Happens-Before" is transitive through operations with the semantics.
+/// Section "Inter-Thread-Happens-Before": the relation is transitive only through operations whose
+/// semantics include the storage classes of the ordered accesses.
 #[test]
 fn a_chain_of_operations_keeps_its_classes() {
     let places = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0", "sg 0, wg 2, qf 0"];
@@ -197,13 +206,14 @@ fn a_chain_of_operations_keeps_its_classes() {
         let report = run("", &places, &threads, ask);
         assert_eq!((report.verdict, report.has_race()), (!expected, !expected), "{semantics}");
     }
-    // A barrier with availability, before a release of another class.
+    // The writer has a barrier with availability before a release through an atomic of another
+    // storage class.
     let release = "st.atom.rel.dv.sc1.semsc0.semsc1 f, 1";
     let acquire = "ld.atom.acq.dv.sc1.semsc0.semsc1 r0, f";
     let writer = thread(&["st.nonpriv.sc0 x, 1", "membar.rel.dv.semsc0.semav", release]);
     assert!(orders(&writer, &thread(&[acquire, READ])));
-    // A barrier with availability or visibility, of another class than the release and
-    // the acquire.
+    // A barrier with availability or visibility for accesses of class 1, next to a release and an
+    // acquire of class 0. The barrier must have both classes.
     for (semantics, expected) in [("semsc0.semsc1", true), ("semsc1", false)] {
         let barrier = format!("membar.acq_rel.dv.{semantics}");
         let reader = format!("{ACQUIRE}; {barrier}.semvis; ld.nonpriv.sc1 r1, x");

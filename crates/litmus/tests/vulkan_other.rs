@@ -1,5 +1,5 @@
-//! The model `vulkan` compared with another tool's model of Vulkan on random tests, if
-//! an environment variable names that model's file.
+//! Compares the model `vulkan` with the Vulkan model of another tool on random tests, if an
+//! environment variable names the folder with the file of the other model.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::collections::BTreeSet;
@@ -11,7 +11,7 @@ use litmus::check::{Options, Report, check};
 #[path = "common/vulkan.rs"]
 mod random;
 
-/// The other model, without its title and comments.
+/// Parses the other model, without its title and comments.
 fn other(text: &str) -> Model {
     let lines = text.lines().skip(1).map(|line| line.split("//").next().unwrap_or(""));
     let text = lines.collect::<Vec<_>>().join("\n");

@@ -1,8 +1,8 @@
 //! The boundaries of kernels: the order in which the agents (compute units and the command
 //! processor) request the acquires and releases of a kernel's beginning and end.
 //!
-//! A driver makes the requests of one step at once or one after the other. It begins the next step
-//! when all of them are answered.
+//! A driver (such as the simulator) makes the requests of one step at once or one after the other.
+//! It begins the next step when all requests of the step are answered.
 
 use crate::line::{ByteMask, LineAddr, LineData};
 use crate::node::Agent;

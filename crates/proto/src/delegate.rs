@@ -1,8 +1,8 @@
 //! Delegation to an inner controller.
 
-/// Generates methods of a [`Controller`](crate::Controller) that only call the same
-/// method of a controller in a field: `delegate! { cache: victims, lines }`. The
-/// protocol must be named `P` at the place of use.
+/// Generates methods of a [`Controller`](crate::Controller) that only call the same method of a
+/// controller in a field: `delegate! { cache: victims, lines }` uses the field `cache`. At the
+/// place where the macro is used, the protocol must have the name `P`.
 #[macro_export]
 macro_rules! delegate {
     (@victims $inner:tt) => {

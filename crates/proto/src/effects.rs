@@ -6,7 +6,8 @@ use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
 use crate::table::Coverage;
 use crate::uses::{Spending, Uses};
 
-/// An effect of a step that the station itself carries out, not the driver.
+/// An effect of a step that the station (the controller with its parked inputs) carries out itself.
+/// The driver does not see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StationEffect {
     ReplyWaiters(LineAddr, LineData),
@@ -16,29 +17,32 @@ pub(crate) enum StationEffect {
     Deadline(TimerClass, u32),
 }
 
-/// All effects of a step outside its controller. The driver reuses one value, so a
-/// step allocates nothing.
+/// All effects of a step outside its controller. The driver (such as the simulator) uses one value
+/// of this type again and again, so a step allocates nothing.
 #[derive(Debug)]
 pub struct Effects<M> {
     /// Messages to send, each with its receiver, in order.
     pub sends: Vec<(NodeId, M)>,
-    /// Answers to requests, by slot. The bytes are `None` if the issuer expects none.
+    /// Answers to requests, each with the slot of its request. The bytes are `None` if the issuer
+    /// expects no bytes.
     pub replies: Vec<(Slot, Option<LineData>)>,
     /// Operations to send to memory, in order.
     pub memory: Vec<MemoryOp>,
     /// Timers to arm. If a timer of the class already runs, its expiry does not change.
     pub timers: Vec<TimerClass>,
-    /// Sets in which the driver must evict a way.
+    /// Sets in which the driver (such as the simulator) must evict a way.
     pub needs: Vec<SetIndex>,
-    /// Ways that the step used. The driver needs them to know how recently each way was used,
-    /// because recency decides among victims of equal rank.
+    /// Ways that the step used. The driver (such as the simulator) needs them to know how recently
+    /// each way was used, because recency decides among victims of equal rank.
     pub touches: Vec<Way>,
     /// Counters of the step, for statistics.
     pub uses: Uses,
-    /// Changes in the attribution of time to requests, by slot. From now on, the time of the
-    /// request counts as access, acquire or release; see [`Effects::spend`].
+    /// Changes of the activity on which requests spend their time, each with the slot of its
+    /// request. From now on, the time of the request counts as this activity; see
+    /// [`Effects::spend`].
     pub spends: Vec<(Slot, Spending)>,
-    /// The number of times that each row of the protocol's tables was used.
+    /// The number of times that each row (the entry for one state and one event) of the protocol's
+    /// tables was used.
     pub coverage: Coverage,
     /// The rule that the protocol violated at the last input: for example, the reason that the
     /// table gives for an impossible row. `None` if there was no violation.
@@ -65,7 +69,7 @@ impl<M> Default for Effects<M> {
 }
 
 impl<M> Effects<M> {
-    /// Clears all effects except for the coverage (the counts of fired rows).
+    /// Clears all effects except for the coverage, which counts the uses of table rows.
     pub fn clear(&mut self) {
         self.sends.clear();
         self.replies.clear();
@@ -142,28 +146,29 @@ impl<M> Effects<M> {
         self.inner.push(StationEffect::ReplyWaiters(line, data));
     }
 
-    /// Presents the request in this slot to the controller again. The request must be parked under
-    /// its own slot, not under another key.
+    /// Presents the request in this slot to the controller again. The request must be parked (wait)
+    /// under its own slot, not under another key.
     #[inline]
     pub fn resume(&mut self, slot: Slot) {
         self.inner.push(StationEffect::Resume(slot, None));
     }
 
-    /// Presents the request in this slot to the controller again, together with `data`, which the
-    /// station keeps with the request. The request must be parked under its own slot.
+    /// Presents the request in this slot to the controller again, together with `data`. The station
+    /// (the controller with its parked inputs) keeps `data` with the request. The request must be
+    /// parked (wait) under its own slot.
     #[inline]
     pub fn resume_with(&mut self, slot: Slot, data: LineData) {
         self.inner.push(StationEffect::Resume(slot, Some(data)));
     }
 
-    /// Presents the inputs parked under this key again, oldest first, until one of
-    /// them parks under the same key.
+    /// Presents the inputs that are parked (wait) under this key to the controller again, oldest
+    /// first, until one of them parks under the same key again.
     #[inline]
     pub fn wake(&mut self, key: Key) {
         self.inner.push(StationEffect::Wake(key));
     }
 
-    /// Attributes the time of a request from now on to the access, the acquire or the release.
+    /// Attributes the time of a request from now on to the activity `on`, such as an acquire.
     /// Without a call, the time of a kernel's beginning counts as acquire, that of a kernel's end
     /// as release, and that of any other request as access. Only statistics depend on this.
     #[inline]

@@ -44,14 +44,16 @@ struct Frame {
     number: u64,
 }
 
-/// The homes of all lines. The driver places pages; protocols only look homes up.
+/// The homes of all lines. The driver (such as the simulator) places pages. Protocols only look
+/// homes up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Homes {
     chiplets: Divisor,
     banks_per_chiplet: Divisor,
     lines_per_page: Divisor,
     policy: PagePolicy,
-    /// The places of the touched pages, by page number. Used only under [`PagePolicy::FirstTouch`].
+    /// The places of the touched pages. The key is the number of the page. Used only under
+    /// [`PagePolicy::FirstTouch`].
     pages: BTreeMap<u64, Frame>,
     /// The number of touched pages on each chiplet.
     frames: Vec<u64>,

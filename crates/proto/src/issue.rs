@@ -56,7 +56,8 @@ crate::symbols! {
     }
 }
 
-/// The driver's identifier of an operation. Identifiers are bounded and recycled.
+/// The number by which the driver (such as the simulator) identifies an operation. The numbers are
+/// bounded and used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct IssueId(pub u32);
 
@@ -109,7 +110,7 @@ impl IssueOp {
     }
 }
 
-/// The decision about an operation that the driver offers.
+/// The decision about an operation that the driver (such as the simulator) offers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Send the operation now.

@@ -55,7 +55,8 @@ impl Kind {
         Kind { over: Some(level), ..self }
     }
 
-    /// A copy of this kind in which each controller serves only the controllers of its own chiplet.
+    /// A copy of this kind in which each controller serves only the controllers of its own part of
+    /// the machine, such as its own chiplet.
     #[must_use]
     pub const fn serving_own(self) -> Kind {
         Kind { serves: Serves::Own, ..self }
@@ -94,7 +95,8 @@ pub struct KindLevel {
     pub per: Per,
     /// The number of controllers of the level on the whole machine.
     pub count: u16,
-    /// The shape of each controller's array of lines, or [`CacheShape::NONE`].
+    /// The shape of each controller's array of lines. [`CacheShape::NONE`] if the controllers keep
+    /// no lines.
     pub array: CacheShape,
     /// The size of a line in bytes.
     pub line_bytes: u16,
@@ -242,7 +244,10 @@ impl Topology {
 fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Result<KindLevel, String> {
     let Kind { level: name, per, .. } = *kind;
     let refuse = |found: &str| {
-        Err(format!("level `{name}` {found}, but protocol `{protocol}` expects {} there", kind.expected()))
+        Err(format!(
+            "level `{name}` {found}, but protocol `{protocol}` expects {} at this level",
+            kind.expected()
+        ))
     };
     let undeclared = MemoryLevel::new(name, per);
     let level = match topology.level(name) {

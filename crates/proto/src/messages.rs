@@ -4,16 +4,17 @@
 ///
 /// The properties of a message follow it in brackets:
 ///
-/// * `name("Text")`: its name. The default is the name of the variant.
-/// * `line(field)`: the line that it concerns.
+/// * `name("Text")`: the name of the message. The default is the name of the variant.
+/// * `line(field)`: the line that the message concerns.
 /// * `bytes(|line| expression)`: the number of bytes after the header, on a machine with
 ///   lines of `line` bytes. The default is 0.
-/// * `access`: it requests a line from the receiver.
-/// * `order(expression)`: whether it must stay behind parked messages of the same sender for the
-///   same line. The default is true for a message marked `access`, and false for any other message.
-/// * `writes(field)`: the mask of the written bytes that it carries.
-/// * `ages(|elapsed| expression)`: the effect of elapsed time on it.
-/// * `times(field, ..)`: its logical times.
+/// * `access`: the message requests a line from the receiver.
+/// * `order(expression)`: whether the message must stay behind parked messages of the same sender
+///   for the same line. The default is true for a message marked `access`, and false for any other
+///   message.
+/// * `writes(field)`: the mask of the written bytes that the message carries.
+/// * `ages(|elapsed| expression)`: the effect of elapsed time on the message.
+/// * `times(field, ..)`: the logical times in the message.
 ///
 /// An expression sees the fields as references. `enum ToBank = Shared(Other) { .. }` adds
 /// the variant `Shared`, which carries a message of the enumeration `Other`. The variant has

@@ -1,10 +1,11 @@
-//! Seeded faults: changes of tables and of plans.
+//! Seeded faults: changes of tables and of plans (the sequences of steps that perform operations).
 
 use crate::plan::{PlanKey, Plans};
 use crate::symbols::Symbol;
 use crate::table::{Row, Table, TableId};
 
-/// A seeded fault: one change of a table or of plans.
+/// A seeded fault: one change of a table or of plans (the sequences of steps that perform
+/// operations).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Mutation {
     /// The identity of the table or of the plans that change.
@@ -13,19 +14,19 @@ pub struct Mutation {
     pub change: Change,
 }
 
-/// The change of a seeded fault.
+/// A change that a seeded fault makes to a table or to plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Change {
-    /// Leave out one action of a row of the table.
+    /// Leave out one action of one row (the entry for one state and one event) of the table.
     DropAction {
         /// The number of the row: state index times number of events plus event index.
         row: u16,
         /// The index of the action in the row.
         action: u8,
     },
-    /// Let a row of the table change the state of the line to a wrong state.
+    /// Let one row of the table change the state of the line to a wrong state.
     NextState {
-        /// The number of the row.
+        /// The number of the row: state index times number of events plus event index.
         row: u16,
         /// The index of the wrong state.
         state: u8,
@@ -38,39 +39,43 @@ pub enum Change {
         /// The index of the state whose row replaces the stalling row.
         state: u8,
     },
-    /// Leave one step out of every plan.
+    /// Leave one step out of every plan (the sequence of steps that performs an operation).
     DropStep {
-        /// The index of the step in its enumeration.
+        /// The index of the step in the enumeration of all steps.
         step: u8,
     },
-    /// Leave one step out of the plan of this key. The same change applies to every key with the
-    /// same kind of operation (such as a load) and an equal plan.
+    /// Leave one step out of the plan (the sequence of steps) of this key. The plans of other keys
+    /// change in the same way if they are equal to this plan and their keys have the same kind of
+    /// operation, such as a load.
     DropStepOf {
-        /// The key of the plan.
+        /// The key (operation, order, scope level and hints) of the plan that changes.
         plan: PlanKey,
         /// The position of the step in the plan.
         at: u8,
     },
-    /// Exchange two neighbouring steps in the plan of this key. The same change applies to every
-    /// key with the same kind of operation (such as a load) and an equal plan.
+    /// Exchange two neighbouring steps in the plan (the sequence of steps) of this key. The plans
+    /// of other keys change in the same way if they are equal to this plan and their keys have the
+    /// same kind of operation, such as a load.
     StepEarly {
-        /// The key of the plan.
+        /// The key (operation, order, scope level and hints) of the plan that changes.
         plan: PlanKey,
         /// The position of the first of the two steps.
         at: u8,
     },
-    /// Replace the plan of one key by the plan of another key with a narrower scope or a weaker
-    /// order. The same change applies to every key with the same kind of operation (such as a load)
-    /// and a plan equal to the replaced one.
+    /// Replace the plan (the sequence of steps) of one key by the plan of another key, with a
+    /// narrower scope or a weaker order. The plans of other keys are replaced in the same way if
+    /// they are equal to the replaced plan and their keys have the same kind of operation, such as
+    /// a load.
     PlanAs {
         /// The key of the replaced plan.
         plan: PlanKey,
         /// The key of the plan that takes the place of the replaced plan.
         other: PlanKey,
     },
-    /// Drop the first byte of each message and write that a row sends.
+    /// Drop the first written byte from each message and each memory operation that a row of the
+    /// table sends.
     ForgetByte {
-        /// The number of the row.
+        /// The number of the row: state index times number of events plus event index.
         row: u16,
     },
 }

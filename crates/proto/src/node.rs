@@ -9,7 +9,8 @@ pub struct NodeId {
     pub index: u16,
 }
 
-/// The identifier of a request that the driver holds. Slots are bounded in number and recycled.
+/// The number of a request that the driver (such as the simulator) holds. The numbers are bounded
+/// and used again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Slot(pub u32);
 
@@ -26,7 +27,8 @@ pub struct Way(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Rank(pub u8);
 
-/// The event that a parked input waits for, used as the key of its wake.
+/// The event that a parked input waits for. When the event happens, the controller wakes the inputs
+/// that are parked under this key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key {
     /// The state of this line changes.

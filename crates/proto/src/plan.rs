@@ -39,7 +39,8 @@ pub enum Reach {
     System,
 }
 
-/// The properties of a request that select its plan.
+/// The properties of a request that select its plan (the sequence of steps that performs the
+/// request).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct PlanKey {
     /// The kind of the operation.
@@ -101,7 +102,7 @@ impl PlanKey {
         Hints { remote: self.remote, commutative: self.commutative }
     }
 
-    /// The key with this number, which must be below [`PlanKey::COUNT`].
+    /// The plan key with this number, which must be below [`PlanKey::COUNT`].
     #[must_use]
     pub const fn nth(number: usize) -> Self {
         let (rest, hints) = (number / HINTS, number % HINTS);
@@ -120,7 +121,7 @@ impl PlanKey {
         (op_and_order * Level::ALL.len() + self.level as usize) * HINTS + hints
     }
 
-    /// All keys, in the order of their numbers.
+    /// All plan keys, in the order of their numbers.
     #[inline]
     pub fn all() -> impl Iterator<Item = PlanKey> {
         static ALL: [PlanKey; PlanKey::COUNT] = {
@@ -238,7 +239,8 @@ impl<S: Symbol> Steps<S> {
     }
 }
 
-/// The plans of one kind of controller.
+/// The plans of one kind of controller: for each operation, the sequence of steps that performs the
+/// operation.
 pub trait Plans: 'static {
     /// The type of the steps.
     type Step: Symbol + PartialEq;
@@ -315,7 +317,8 @@ macro_rules! plans {
     };
 }
 
-/// Plans as names, without their Rust types, for pages and mutants.
+/// Plans in which steps are names instead of Rust types. Pages and mutants (protocols with a seeded
+/// fault) use them.
 #[derive(Clone, Debug)]
 pub struct PlansView {
     /// The identity of the plans within the protocol.
@@ -324,7 +327,7 @@ pub struct PlansView {
     pub name: &'static str,
     /// The name and the description of each step.
     pub steps: Vec<(&'static str, &'static str)>,
-    /// Every key, with the names of the steps of its plan.
+    /// Every plan key, with the names of the steps of its plan.
     pub plans: Vec<(PlanKey, Vec<&'static str>)>,
 }
 

@@ -33,14 +33,14 @@ impl Settings {
     }
 
     /// The same settings, but with this value for the setting `name`, which must be declared. The
-    /// value may be out of its range only for an exploration.
+    /// value may be out of its range only if the explorer uses the settings.
     #[must_use]
     pub fn with(mut self, name: &str, value: u64) -> Settings {
         self.values.iter_mut().filter(|(known, _)| *known == name).for_each(|(_, old)| *old = value);
         self
     }
 
-    /// The settings of the machines on which the protocol `P` is explored; see
+    /// The settings of the small machines on which the explorer runs the protocol `P`; see
     /// [`Protocol::EXPLORED`].
     #[must_use]
     pub fn explored<P: Protocol>() -> Settings {

@@ -18,7 +18,7 @@ pub enum Row<S: 'static, A: 'static> {
         /// Whether the input is complete after the actions, waits, is presented again, or goes on.
         after: After,
     },
-    /// No effect: the input is parked and presented again when the line changes.
+    /// No effect: the input is parked (waits), and is presented again when the line changes.
     Stall,
     /// The pair of state and event cannot happen, for this reason.
     Impossible(&'static str),
@@ -31,7 +31,7 @@ pub enum After {
     Done,
     /// The request waits. The fill of the request's line will answer it.
     Wait,
-    /// The input is parked and presented again when the line changes.
+    /// The input is parked (waits), and is presented again when the line changes.
     Retry,
     /// The request goes on with the next step of its plan.
     Next,
@@ -122,7 +122,7 @@ pub trait Table: 'static {
     /// The states that a controller uses only to look up a row. No line in the cache has such a
     /// state. Example: the state of a line whose requested bytes are not valid.
     const NEVER_STORED: &'static [Self::State] = &[];
-    /// The row of a state and an event. The compiler proves that each pair has one.
+    /// The row for a state and an event. The compiler proves that every such pair has a row.
     fn row(state: Self::State, event: Self::Event) -> Row<Self::State, Self::Action>;
 }
 
@@ -193,7 +193,8 @@ pub struct TableView {
     pub events: Vec<(&'static str, &'static str)>,
     /// The name and the description of each action.
     pub actions: Vec<(&'static str, &'static str)>,
-    /// The rows, state by state.
+    /// The rows of the table: all rows of the first state in the order of the events, then the rows
+    /// of the next state, and so on.
     pub rows: Vec<RowView>,
 }
 

@@ -313,13 +313,13 @@ impl Topology {
         };
         if other.beside.is_some() {
             return Err(format!(
-                "level `{name}` is beside `{beside}`, expected a level with a place on the network"
+                "level `{name}` is beside `{beside}`, expected a level with nodes of its own on the network"
             ));
         }
         if other.per != level.per || !level.count.is_multiple_of(other.count) {
             return Err(format!(
-                "level `{name}` has {} controllers for each {}, expected a multiple of the number \
-                 of `{beside}`, which is beside it ({} for each {})",
+                "level `{name}` has {} controllers for each {}, expected a multiple of the \
+                 number of controllers of level `{beside}`, which is beside this level ({} for each {})",
                 level.count,
                 level.per.name(),
                 other.count,

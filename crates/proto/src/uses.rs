@@ -71,8 +71,8 @@ impl ByCause {
 pub struct Uses {
     /// Lookups of tags.
     pub tag_lookups: u32,
-    /// Requests and messages that ask for a line, counted at their first
-    /// presentation.
+    /// Requests and messages that ask for a line, each counted when the controller gets it for the
+    /// first time.
     pub accesses: u32,
     /// Accesses that the controller answered at once, without waiting.
     pub hits: u32,
@@ -89,10 +89,9 @@ pub struct Uses {
     /// Lines or permissions that the controller requested from the level below on behalf of a
     /// request. They count in the step of that request.
     pub fetches: u32,
-    /// Requests for an atomic access. The station counts such a request when the request is
-    /// complete or begins to wait for a fill. At this point it is known whether the request needed
-    /// anything from below: it did if one of its steps sent a message or a memory operation, or if
-    /// it waits for a fill.
+    /// Requests for an atomic access. Such a request is counted when it is complete or begins to
+    /// wait for a fill. At this point it is known whether the request needed anything from below:
+    /// it did if one of its steps sent a message or a memory operation, or if it waits for a fill.
     pub sync_accesses: u32,
     /// Requests for an atomic access that needed nothing from below.
     pub sync_hits: u32,
@@ -113,12 +112,12 @@ pub struct Uses {
     pub data_writes: u32,
     /// Atomic updates that this controller performed.
     pub atomics: u32,
-    /// Invalidations of a whole cache, by cause.
+    /// Invalidations of a whole cache, counted separately for each cause.
     pub invalidations: ByCause,
     /// Lines that were in the cache when a whole cache was invalidated.
     pub lines_invalidated: u32,
-    /// Flushes of a whole cache, or registrations of all stored lines, by cause. Each is counted
-    /// when it begins.
+    /// Flushes of a whole cache, or registrations of all stored lines, counted separately for each
+    /// cause. Each flush or registration is counted when it begins.
     pub flushes: ByCause,
     /// Lines whose dirty bytes were written out to the level below.
     pub lines_written_out: u32,
@@ -140,6 +139,6 @@ pub struct Uses {
     pub writes_blocked: u32,
     /// The number of writes that were blocked when this controller changed its epochs.
     pub blocked_at_change: u32,
-    /// The number of blocked writes after the step, if it blocked one.
+    /// The number of blocked writes after the step, if the step blocked a write.
     pub blocked_now: u32,
 }

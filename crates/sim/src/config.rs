@@ -1,8 +1,8 @@
 //! The machine description: every number that affects a run, as plain data.
 //!
 //! The crate `lab` reads a [`System`] from one TOML file. Names of numbers end with their units.
-//! The reader refuses a value of the wrong type, and a number that is zero, negative or too large;
-//! the error names the place in the file. [`System::problems`] finds numbers that contradict one
+//! Reading fails on a value of the wrong type, and on a number that is zero, negative or too large.
+//! The error names the place in the file. [`System::problems`] finds numbers that contradict one
 //! another, for example an L1 that is smaller than a line.
 
 mod check;
@@ -50,7 +50,7 @@ pub struct System {
     pub issue_rule: IssueRule,
     /// The settings of the compute units.
     pub cu: CuSpec,
-    /// The cycles that vector operations take, by class.
+    /// The cycles that vector operations take, for each class of operation.
     pub vector_ops: VectorOpSpec,
     /// The settings of the local memory of each compute unit.
     pub lds: LdsSpec,

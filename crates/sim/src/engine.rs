@@ -10,33 +10,34 @@ use crate::reports::error::RunError;
 /// event concerns.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// The wavefront in this slot starts.
+    /// The wavefront in the wavefront slot of this number starts.
     WaveStart(u32),
     /// The arithmetic that this SIMD unit runs is done.
     Simd(u32),
     /// The port of this station (a controller of the protocol) serves the next line request.
     Port(u32),
-    /// This instruction is complete.
+    /// The memory instruction of this number is complete.
     Complete(u32),
     /// This message enters the network.
     Depart(u32),
-    /// This message arrives at its station.
+    /// This message arrives at its station (controller).
     Arrive(u32),
-    /// This memory operation enters the network.
+    /// This operation on memory enters the network.
     MemoryDepart(u32),
     /// This memory operation reaches memory.
     MemoryStart(u32),
-    /// Memory's answer to this operation enters the network.
+    /// Memory's answer to this operation on memory enters the network.
     MemoryReturn(u32),
-    /// Memory's answer to this operation reaches its station.
+    /// Memory's answer to this operation reaches its station (controller).
     MemoryDone(u32),
     /// A timer of this class expires at this station (a controller of the protocol).
     Timer(At, TimerClass),
-    /// A clock tick may have come for which this station waits.
+    /// This station (a controller of the protocol) may have reached the clock tick that it waits
+    /// for.
     Deadline(At),
     /// The launch latency of the next kernel has passed.
     Launch,
-    /// The command processor places the next work-group.
+    /// The command processor places the next work-group on a compute unit.
     Dispatch,
     /// The host issues its next timed operation.
     Host,

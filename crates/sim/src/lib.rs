@@ -1,9 +1,9 @@
 //! The timed simulator: it runs programs on a machine under a protocol.
 //!
 //! A protocol defines the effect of each event; this crate computes the cycle at which it happens.
-//! Compute units run wavefronts, and request lines from the protocol's stations (its controllers).
-//! Messages cross a network with latency and bandwidth. Memory has channels, banks and rows. A run
-//! is single-threaded and depends only on its inputs.
+//! Compute units run wavefronts and send requests for lines to the protocol's stations (its
+//! controllers). Messages cross a network with latency and bandwidth. Memory has channels, banks
+//! and rows. A run is single-threaded and depends only on its inputs.
 //!
 //! * [`run`] runs a program on a [`config::System`] under a protocol.
 //! * [`attribution`] assigns every cycle of a run to a cause.

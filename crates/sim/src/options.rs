@@ -19,11 +19,11 @@ pub struct RunOptions {
     pub drop: Option<DropMessage>,
     /// A seeded fault in the protocol's tables. `None` leaves the protocol as it is.
     pub mutation: Option<Mutation>,
-    /// Whether every hit executes a step of its controller instead of the shortcut
-    /// [`proto::Controller::hit`]. The outcome of the run is the same.
+    /// Whether every hit executes a full step of its controller. If false, hits use the shortcut
+    /// [`proto::Controller::hit`]. Both give the same outcome of the run.
     pub steps_hits: bool,
-    /// Whether the protocol has the settings of an exploration ([`proto::Protocol::EXPLORED`])
-    /// instead of those of the machine.
+    /// Whether the run uses the settings of the protocol with which the explorer verifies it
+    /// ([`proto::Protocol::EXPLORED`]), instead of the settings in the machine description.
     pub explored_settings: bool,
     /// Replacements for the scopes that the program names at certain places in its source.
     pub scopes: Vec<ScopeReplacement>,
@@ -49,9 +49,9 @@ impl Default for RunOptions {
 pub struct ScopeReplacement {
     /// The source file, as the compiler names it.
     pub file: String,
-    /// The line in the source file.
+    /// The number of the line in the source file.
     pub line: u32,
-    /// The column in the line.
+    /// The column at which the operation begins in that line, as the compiler counts it.
     pub column: u32,
     /// The scope level that the program names at this place. Operations there with other levels
     /// keep their levels.
@@ -73,8 +73,9 @@ impl ScopeReplacement {
 /// The choice of a message that the network drops, as a seeded fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DropMessage {
-    /// The name of the message, such as `GetS`.
+    /// The name of the message to drop, such as `GetS`.
     pub name: String,
-    /// The number of the message among those of its name, in the order of sending, from 1.
+    /// The position of the dropped message among all messages with this name, in the order in which
+    /// they are sent. The first one is number 1.
     pub nth: u64,
 }

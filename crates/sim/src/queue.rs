@@ -24,9 +24,9 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct EventQueue<T> {
     now: Cycle,
-    /// For each cycle `t` with `now <= t < now + RING`, the list of its events, in the entry `t %
-    /// RING`. The entry is the slab index of the last event of the list. The field `next` of that
-    /// event is the index of the first one.
+    /// The entry `t % RING` is the list of the events of cycle `t`, for each cycle `t` with `now <=
+    /// t < now + RING`. The entry holds the slab index of the last event of the list. The field
+    /// `next` of that event is the index of the first event of the list.
     ring: Box<[u32; RING]>,
     /// One bit for each entry of the ring: set if its list has events.
     occupied: Box<[u64; WORDS]>,
@@ -156,7 +156,8 @@ impl<T: Copy> EventQueue<T> {
         }
     }
 
-    /// Adds an event to the end of the slab. Its list contains no other event. Returns its index.
+    /// Appends a new entry with this event to the slab, as a list of this event alone. Returns the
+    /// index of the entry.
     #[cold]
     fn grow(&mut self, event: T) -> u32 {
         let new = self.slab.len() as u32;

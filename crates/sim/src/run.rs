@@ -35,8 +35,8 @@ pub fn run<P: Protocol, Pr: Probe>(
 ///
 /// # Errors
 /// If the machine cannot be built, the protocol cannot run on it, the program makes an error or
-/// does not finish, the protocol reaches a row that its tables call impossible, or the counters of
-/// the run are inconsistent.
+/// does not finish, the protocol violates a rule (such as a row that its tables call impossible),
+/// or the counters of the run are inconsistent.
 pub fn run_subject<Pr: Probe>(
     subject: &Subject,
     system: &System,

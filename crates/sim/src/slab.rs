@@ -70,7 +70,7 @@ impl<T> Slab<T> {
         self.places.iter().enumerate().filter_map(|(i, v)| v.as_ref().map(|v| (i as u32, v)))
     }
 
-    /// All values in the order of their numbers, mutably.
+    /// All values in the order of their numbers, as mutable references.
     pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
         self.places.iter_mut().flatten()
     }

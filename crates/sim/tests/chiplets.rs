@@ -174,13 +174,13 @@ fn an_impossible_number_of_chiplets_is_reported_by_its_key() {
     );
     assert_eq!(
         keys(&|s| (s.chiplets, s.dram.channels) = (4, 6.try_into().unwrap())),
-        of("dram.channels", "6 channels, expected a multiple or a divisor of the 4 chiplets")
+        of("dram.channels", "6 channels, expected a multiple or a divisor of the number of chiplets, 4")
     );
     assert_eq!(keys(&|s| (s.chiplets, s.dram.channels) = (8, 4.try_into().unwrap())), []);
     let many = keys(&|s| {
         (s.chiplets, s.cu.count, s.l2.banks, s.dram.channels) = (64, 64, 64, 64.try_into().unwrap());
         s.noc.topology = Topology::Crossbar { ports: 300.try_into().unwrap() };
     });
-    let message = "64 chiplets with networks of 300 nodes have 19200, expected at most 16384 in all";
+    let message = "64 chiplets with networks of 300 nodes have 19200 nodes, expected at most 16384";
     assert_eq!(many, of("chiplets", message));
 }

@@ -33,7 +33,8 @@ fn a_store_that_waits_for_a_missing_epoch_is_reported_as_stuck() {
     assert!(run.is_err(), "the stores are never performed");
 }
 
-/// The conditions of the epoch management unit that a time line draws, each when it begins.
+/// A probe that records each new condition of the epoch management unit, with the cycle at which
+/// the condition begins. A timeline draws these conditions.
 #[derive(Default)]
 struct Seen {
     manager: Option<u32>,

@@ -19,7 +19,8 @@ fn on_l2(posted: u32, program: Program) -> Outcome {
     sim::run::<StcEsRepaired, ()>(&system, program, &RunOptions::default(), &mut ()).unwrap()
 }
 
-/// One wavefront that performs `STORES` operations by `one`, and awaits each of them.
+/// A program with one wavefront that calls `one` `STORES` times. It awaits the operation of each
+/// call before the next call.
 fn one_after_the_other<F: Future<Output = ()> + 'static>(
     one: impl Fn(Wave, Array<u32>, u64) -> F + Clone + 'static,
 ) -> Program {
@@ -89,7 +90,8 @@ fn a_release_waits_for_posted_stores() {
         )
     };
     let (posted, waits) = (released(15), released(0));
-    // The fence issues while the store is outstanding, so it takes one cycle less.
+    // The fence issues while the store is outstanding, so the fence takes one
+    // cycle less.
     assert_eq!(waits.cycles - posted.cycles, STORES + 1);
 }
 

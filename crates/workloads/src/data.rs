@@ -27,8 +27,8 @@ pub const fn mix(x: u32) -> u32 {
     x ^ (x >> 16)
 }
 
-/// Writes `value(index)` to each element of an array. The host copies one chunk at a time, so that
-/// it never holds a second copy of a large array.
+/// Writes `value(index)` to each element of an array. The host computes and copies the values in
+/// chunks, so that it never holds all values of a large array.
 pub async fn fill<T: Word>(host: &Host, array: Array<T>, value: impl Fn(u64) -> T) {
     const CHUNK_ELEMENTS: u64 = 1 << 18;
     let mut first = 0;

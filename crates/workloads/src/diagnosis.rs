@@ -12,7 +12,7 @@ pub(crate) static SPIN_FOREVER: Workload = Workload {
     room: Room::Trial,
     purpose: Purpose::Diagnosis,
     sizes: Sizes::DEFAULT,
-    settings: &[Setting::count("work-groups", 2, 1, 1 << 16, "work-groups of one wavefront")],
+    settings: &[Setting::count("work-groups", 2, 1, 1 << 16, "number of work-groups of one wavefront")],
     make: |settings, _| Ok(program("spin-forever", settings.count("work-groups") as u32, 1, spin_forever)),
 };
 
@@ -23,7 +23,7 @@ pub(crate) static BARRIER_SKIP: Workload = Workload {
     room: Room::Trial,
     purpose: Purpose::Diagnosis,
     sizes: Sizes::DEFAULT,
-    settings: &[Setting::count("waves", 4, 2, 64, "wavefronts of the work-group")],
+    settings: &[Setting::count("waves", 4, 2, 64, "number of wavefronts of the work-group")],
     make: |settings, _| Ok(program("barrier-skip", 1, settings.count("waves") as u32, barrier_skip)),
 };
 

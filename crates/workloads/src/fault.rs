@@ -48,8 +48,8 @@ mod planting {
         finds_with(workload, &[], fault)
     }
 
-    /// Whether the check of the workload's answer finds this fault. `changes` are settings in
-    /// addition to those of size `tiny`.
+    /// The same as [`finds`], for a workload whose settings differ from those of size `tiny` by
+    /// `changes`.
     pub(crate) fn finds_with(workload: &Workload, changes: &[(&str, &str)], fault: Fault) -> bool {
         let is_wrong = |seed| {
             let mut settings = workload.sized(Size::Tiny).unwrap_or_else(|error| panic!("{error}"));

@@ -90,8 +90,8 @@ pub(crate) async fn sum_in_group<T: Float>(w: &Wave, sums: Lds<T>, values: Lanes
     }
 }
 
-/// A comparison of an expected value with a computed one. It allows an error of `relative` times
-/// the expected value, or an error of `absolute`.
+/// A comparison of an expected value with a computed one. The comparison allows the larger of two
+/// errors: `relative` times the magnitude of the expected value, and `absolute`.
 pub(crate) fn near<T: Float>(relative: f64, absolute: f64) -> impl Fn(T, T) -> bool {
     move |want, have| {
         let (want, have) = (want.wide(), have.wide());

@@ -2,30 +2,30 @@
 
 use kernel::prelude::*;
 
-/// A grid of `groups` work-groups, each with at least `items` work-items. [`members`] turns off the
-/// lanes that exceed `items`.
+/// A grid of `groups` work-groups, each with at least `items` work-items. A kernel calls
+/// [`members`] to turn off the lanes of the further work-items.
 pub(crate) fn grid_of(shape: &Shape, groups: u64, items: u32) -> Grid {
     Grid::new(groups as u32, items.div_ceil(shape.lanes.max(1)))
 }
 
-/// The number in the work-group of the work-item in lane 0.
+/// The number of the work-item in lane 0, counted within its work-group.
 pub(crate) fn first_local(w: &Wave) -> u64 {
     u64::from(w.index() * w.lanes())
 }
 
-/// The number in the work-group of each lane's work-item.
+/// The number of each lane's work-item, counted within its work-group.
 pub(crate) fn local_item(w: &Wave) -> Lanes<u32> {
     w.lane_id() + w.index() * w.lanes()
 }
 
-/// The same wavefront, in which only those active lanes stay active that have one of the first
-/// `items` work-items of the work-group.
+/// The same wavefront with fewer active lanes: an active lane stays active only if its work-item is
+/// among the first `items` of the work-group.
 pub(crate) fn members(w: &Wave, items: u32) -> Wave {
     w.below(first_local(w), u64::from(items))
 }
 
-/// Stores `words`, which are the same for the whole wavefront, to consecutive elements from
-/// `first`. Each store has as many words as the wavefront has lanes.
+/// Stores `words`, which are the same for the whole wavefront, to consecutive elements of the array
+/// `to`, beginning with element `first`. Each lane of a store writes one of the words.
 #[track_caller]
 pub(crate) fn store_words<T: Word>(w: &Wave, to: Array<T>, first: u64, words: &[T]) {
     let count = words.len() as u64;

@@ -23,9 +23,9 @@ pub(crate) static HISTOGRAM: Workload = Workload {
         paper: &[("n", "4m"), ("per-item", "16")],
     },
     settings: &[
-        Setting::count("n", 1 << 16, 1, 1 << 28, "values"),
-        Setting::count("bins", 256, 1, 1 << 24, "bins"),
-        Setting::count("per-item", 1, 1, 1 << 12, "values that each work-item counts"),
+        Setting::count("n", 1 << 16, 1, 1 << 28, "number of values"),
+        Setting::count("bins", 256, 1, 1 << 24, "number of bins"),
+        Setting::count("per-item", 1, 1, 1 << 12, "number of values that each work-item counts"),
         Setting::policy(
             "memory",
             &[
@@ -50,7 +50,8 @@ struct Counting {
 }
 
 impl Counting {
-    /// For each round of a wavefront, the index of the first value that it counts in this round.
+    /// For each round of a wavefront, the index of the first value that the wavefront counts in
+    /// this round.
     fn rounds(&self, w: &Wave) -> impl Iterator<Item = u64> + use<> {
         let items = u64::from(w.waves() * w.lanes());
         let first = u64::from(w.work_group()) * items * self.per_item + u64::from(w.index() * w.lanes());

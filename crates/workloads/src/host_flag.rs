@@ -14,8 +14,8 @@ pub(crate) static HOST_FLAG: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes { tiny: &[("words", "70"), ("rounds", "3")], small: &[], paper: &[("rounds", "200")] },
     settings: &[
-        Setting::count("words", 64, 1, 4096, "words of a message"),
-        Setting::count("rounds", 4, 1, 1 << 16, "messages in each direction"),
+        Setting::count("words", 64, 1, 4096, "number of words of a message"),
+        Setting::count("rounds", 4, 1, 1 << 16, "number of messages in each direction"),
     ],
     make: |settings, seed| Ok(host_flag(settings, seed)),
 };

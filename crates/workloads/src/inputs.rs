@@ -16,7 +16,7 @@ use crate::{dense, physics, sorting, stencils};
 /// The description of a file from which a workload reads numbers.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NumberFile {
-    /// The content of the file, such as `places`.
+    /// A word for the content of the file, such as `places`, which reports print.
     pub content: &'static str,
     /// The shape of the table in the file, and the range of its numbers.
     pub expected: Expected,
@@ -26,7 +26,7 @@ pub struct NumberFile {
 /// seed.
 pub type OnTables = fn(&[Arc<Table>], &Settings, u64) -> Result<Instance, BadSetting>;
 
-/// The form of a workload that reads its numbers from files.
+/// A workload in the form that reads its numbers from files, instead of generating them.
 #[derive(Clone, Copy)]
 pub struct NumberProgram {
     /// The workload that reads the files.
@@ -58,8 +58,8 @@ static PROGRAMS: [NumberProgram; 9] = [
     physics::HACC_ON_FILES,
 ];
 
-/// The form of a workload that reads its numbers from files. `None` if the workload has no such
-/// form.
+/// The form in which a workload reads its numbers from files, instead of generating them. `None` if
+/// the workload has no such form.
 #[must_use]
 pub fn program_of(workload: &Workload) -> Option<&'static NumberProgram> {
     PROGRAMS.iter().find(|program| program.workload.name == workload.name)
@@ -74,9 +74,9 @@ pub fn workloads() -> impl Iterator<Item = &'static Workload> {
 const MEMORY_BYTES: u64 = 4 << 30;
 
 impl NumberFile {
-    /// A file with rows of numbers. `row` is the name of the thing that a row describes. `columns`
-    /// has the number of numbers in a row and their names. `rows` is the range of the number of
-    /// rows.
+    /// The description of a file with rows of numbers. `row` is the name of the thing that a row
+    /// describes. `columns` has the number of numbers in a row and their names. `rows` is the range
+    /// of the number of rows.
     pub(crate) fn new(
         content: &'static str,
         row: &'static str,
@@ -90,19 +90,20 @@ impl NumberFile {
         }
     }
 
-    /// A file with a matrix. `columns` has the number of columns, and the name of the setting that
-    /// determines it.
+    /// The description of a file with a matrix. `columns` has the number of columns, and the name
+    /// of the setting that determines this number.
     pub(crate) fn matrix(content: &'static str, rows: u64, columns: (u64, &'static str)) -> NumberFile {
         NumberFile::new(content, "row", columns, rows..=rows)
     }
 
-    /// The same file, whose numbers must all lie in `range`.
+    /// The description of the same file, except that all its numbers must lie in `range`.
     pub(crate) fn within(mut self, range: RangeInclusive<f32>) -> NumberFile {
         self.expected.range = range;
         self
     }
 
-    /// The same file, in which the end of a line only separates numbers.
+    /// The description of the same file, except that a row may extend over several lines: the end
+    /// of a line only separates numbers.
     pub(crate) fn in_any_lines(mut self) -> NumberFile {
         self.expected.row_in_line = false;
         self

@@ -10,13 +10,13 @@ use crate::{learning, tasks};
 /// The purpose of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Purpose {
-    /// Compares machines and protocols.
+    /// The workload serves to compare machines and protocols.
     Benchmark,
-    /// Loads one part of a machine as much as possible.
+    /// The workload loads one part of a machine as much as possible.
     Stress,
-    /// Never ends. A machine must stop the program with a diagnosis.
+    /// The program never ends. A machine must stop it with a diagnosis.
     Diagnosis,
-    /// Has a race, which a race detector must report.
+    /// The program has a race, which a race detector must report.
     Race,
 }
 

@@ -18,9 +18,9 @@ pub(crate) static LOCK_COUNTER: Workload = Workload {
         paper: &[("increments", "256")],
     },
     settings: &[
-        Setting::count("work-groups", 4, 1, 1 << 16, "work-groups"),
-        Setting::count("waves", 1, 1, 64, "wavefronts of a work-group"),
-        Setting::count("increments", 16, 1, 1 << 20, "increments by each wavefront"),
+        Setting::count("work-groups", 4, 1, 1 << 16, "number of work-groups"),
+        Setting::count("waves", 1, 1, 64, "number of wavefronts of a work-group"),
+        Setting::count("increments", 16, 1, 1 << 20, "number of increments by each wavefront"),
         SCOPE,
         CUS,
     ],
@@ -39,15 +39,15 @@ pub(crate) static FG_SHARE: Workload = Workload {
         paper: &[("updates", "16")],
     },
     settings: &[
-        Setting::count("work-groups", 64, 1, 1 << 16, "work-groups"),
-        Setting::count("words", 256, 1, 1 << 20, "words of the ledger"),
-        Setting::count("updates", 1, 1, 1 << 16, "updates by each work-group"),
+        Setting::count("work-groups", 64, 1, 1 << 16, "number of work-groups"),
+        Setting::count("words", 256, 1, 1 << 20, "number of words of the ledger"),
+        Setting::count("updates", 1, 1, 1 << 16, "number of updates by each work-group"),
         SCOPE,
     ],
     make: |settings, _| Ok(fg_share(settings)),
 };
 
-/// Acquires a spin lock by compare-exchange. After a failure, loads wait until it is free.
+/// Acquires a spin lock by compare-exchange. After each failure, loads the lock until it is free.
 pub(crate) async fn lock(w: &Wave, lock: Array<u32>, level: Level) {
     loop {
         if w.compare_exchange(lock, 0, 0, 1, acquire(level)).await == 0 {

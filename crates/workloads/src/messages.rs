@@ -16,8 +16,8 @@ pub(crate) static MESSAGE_PASSING: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes { tiny: &[("words", "100"), ("rounds", "5")], small: &[], paper: &[("rounds", "1000")] },
     settings: &[
-        Setting::count("words", 256, 1, 1 << 20, "words of a message"),
-        Setting::count("rounds", 10, 1, 1 << 16, "messages"),
+        Setting::count("words", 256, 1, 1 << 20, "number of words of a message"),
+        Setting::count("rounds", 10, 1, 1 << 16, "number of messages"),
         SCOPE,
         CUS,
     ],

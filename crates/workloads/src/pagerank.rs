@@ -22,9 +22,9 @@ pub(crate) static PAGERANK_PUSH: Workload = Workload {
         paper: &[("vertices", "256k"), ("edges", "4m")],
     },
     settings: &[
-        Setting::count("vertices", 16_384, 2, 1 << 26, "vertices of the graph"),
-        Setting::count("edges", 100_000, 1, 1 << 28, "edges of the graph"),
-        Setting::count("steps", 1, 1, 1000, "steps of the iteration"),
+        Setting::count("vertices", 16_384, 2, 1 << 26, "number of vertices of the graph"),
+        Setting::count("edges", 100_000, 1, 1 << 28, "number of edges of the graph"),
+        Setting::count("steps", 1, 1, 1000, "number of steps of the iteration"),
     ],
     make: pagerank_push,
 };
@@ -113,7 +113,7 @@ pub(crate) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
     }))
 }
 
-/// The ranks after `steps` steps on the host, in double precision.
+/// The ranks after `steps` steps, computed on the host in double precision.
 fn reference_ranks(graph: &Csr, steps: u64) -> Vec<f32> {
     let (damping, vertices) = (f64::from(DAMPING), f64::from(graph.vertices()));
     let mut rank = vec![1.0 / vertices; graph.vertices() as usize];

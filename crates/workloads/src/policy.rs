@@ -49,7 +49,7 @@ pub(crate) async fn require_room(host: &Host, grid: &Grid) {
     if grid.waves > shape.waves_per_cu {
         let (waves, slots) = (u64::from(grid.waves), u64::from(shape.waves_per_cu));
         let (waves, slots) = (counted(waves, "wavefront"), counted(slots, "slot"));
-        host.fail(format!("one work-group of {waves} does not fit a compute unit with {slots}")).await;
+        host.fail(format!("one work-group of {waves} does not fit on a compute unit with {slots}")).await;
     }
     let (room, place) = match grid.placement {
         Placement::Pack => (per_cu, "one compute unit"),
@@ -57,7 +57,8 @@ pub(crate) async fn require_room(host: &Host, grid: &Grid) {
     };
     if groups > room {
         let message = format!(
-            "the {groups} work-groups wait for each other and must run at once, but {place} holds {room}"
+            "the {groups} work-groups wait for each other and must run at once, but {place} has room for \
+             only {room}"
         );
         host.fail(message).await;
     }

@@ -47,7 +47,7 @@ gallery! {
     /// The work-groups wait for each other at the barrier, but it does not order their data.
     BLOCK_BARRIER = "race-block-barrier",
         "a barrier between work-groups with fences at work-group scope", "HRF paper (ASPLOS 2014), Figure 3, with a fault", block_barrier;
-    /// Two work-groups use one lock at different scopes, so it does not exclude either of them.
+    /// Two work-groups use one lock at different scopes, so both can hold it at the same time.
     TWO_SCOPE_LOCK = "race-two-scope-lock",
         "one work-group takes a lock at device scope, the other one at work-group scope", "ours", two_scope_lock;
     /// Plain loads wait for the flag: the compiler and the cache may keep its first value forever.
@@ -93,7 +93,7 @@ where
 
 const DEVICE: Level = Level::Device;
 
-/// The number of reads after which a wait ends, because a race may make it endless.
+/// A wait for a flag ends after this many reads, because a race could make the wait endless.
 const ATTEMPTS: u32 = 64;
 
 async fn missing_fence(w: Wave, s: Shared) {

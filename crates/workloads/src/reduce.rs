@@ -19,8 +19,8 @@ pub(crate) static REDUCE: Workload = Workload {
         paper: &[("n", "16m")],
     },
     settings: &[
-        Setting::count("n", 1 << 20, 1, 1 << 28, "elements of the array"),
-        Setting::count("per-item", 4, 1, 1024, "elements that each work-item adds alone"),
+        Setting::count("n", 1 << 20, 1, 1 << 28, "number of elements of the array"),
+        Setting::count("per-item", 4, 1, 1024, "number of elements that each work-item adds alone"),
     ],
     make: |settings, seed| {
         settings.limit_arrays(&["n"], 8 * settings.count("n"))?;

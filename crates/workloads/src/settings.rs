@@ -84,7 +84,7 @@ pub struct Settings {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Value {
     Count(u64),
-    /// The bits of a decimal number.
+    /// A decimal number, stored as the bits of an `f64`.
     Decimal(u64),
     Choice(&'static str),
 }

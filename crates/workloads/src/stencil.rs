@@ -37,11 +37,11 @@ pub(crate) static STENCIL: Workload = Workload {
         paper: &[("cells", "16k"), ("rounds", "16")],
     },
     settings: &[
-        Setting::count("cells", 512, 1, 1 << 20, "cells of a work-group"),
-        Setting::count("work-groups", 0, 0, 1 << 12, "work-groups; 0 makes one per compute unit"),
-        Setting::count("waves", 4, 1, 64, "wavefronts of a work-group"),
-        Setting::count("rounds", 4, 1, 1 << 16, "exchanges of borders"),
-        Setting::count("steps", 8, 1, 1 << 10, "steps between two exchanges"),
+        Setting::count("cells", 512, 1, 1 << 20, "number of cells of a work-group"),
+        Setting::count("work-groups", 0, 0, 1 << 12, "number of work-groups; 0 makes one per compute unit"),
+        Setting::count("waves", 4, 1, 64, "number of wavefronts of a work-group"),
+        Setting::count("rounds", 4, 1, 1 << 16, "number of exchanges of borders"),
+        Setting::count("steps", 8, 1, 1 << 10, "number of steps between two exchanges"),
         INNER,
     ],
     make: |settings, seed| stencil(settings, seed),
@@ -60,7 +60,7 @@ impl Part {
         self.cells + 2 * self.steps
     }
 
-    /// The index in the arrays of a work-group's cell.
+    /// The index, in the arrays of cells, of cell `cell` of work-group `group`.
     fn at(&self, group: u64, cell: u64) -> u64 {
         group * self.width() + cell
     }
@@ -83,7 +83,8 @@ fn next(left: u32, here: u32, right: u32) -> u32 {
 }
 
 impl Stencil {
-    /// Waits until all wavefronts of the grid have arrived `times` times.
+    /// A barrier at device scope: waits until every wavefront of the grid has arrived at it `times`
+    /// times.
     async fn device_barrier(&self, w: &Wave, times: u64) {
         let all = u64::from(w.work_groups()) * u64::from(w.waves()) * times;
         w.fence(release(Level::Device)).await;
@@ -150,7 +151,7 @@ impl Stencil {
     }
 }
 
-/// The cells of the ring after `steps` steps, on the host.
+/// The cells of the ring after `steps` steps, computed on the host.
 fn reference(mut ring: Vec<u32>, steps: u64) -> Vec<u32> {
     for _ in 0..steps {
         let n = ring.len();

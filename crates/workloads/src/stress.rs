@@ -18,9 +18,15 @@ pub(crate) static L1_RESIDENT: Workload = Workload {
         paper: &[],
     },
     settings: &[
-        Setting::count("kib", 8, 1, 1 << 16, "KiB of the array"),
-        Setting::count("reads", 256, 4, 1 << 24, "loads by each wavefront, rounded up to a multiple of 4"),
-        Setting::count("work-groups", 512, 1, 1 << 16, "work-groups of 256 work-items"),
+        Setting::count("kib", 8, 1, 1 << 16, "size of the array in KiB"),
+        Setting::count(
+            "reads",
+            256,
+            4,
+            1 << 24,
+            "number of loads by each wavefront, rounded up to a multiple of 4",
+        ),
+        Setting::count("work-groups", 512, 1, 1 << 16, "number of work-groups of 256 work-items"),
     ],
     make: |settings, seed| Ok(l1_resident(settings, seed)),
 };
@@ -37,9 +43,9 @@ pub(crate) static RANDOM_MISS: Workload = Workload {
         paper: &[],
     },
     settings: &[
-        Setting::count("mib", 64, 1, 1 << 10, "MiB of the array"),
-        Setting::count("reads", 16, 1, 1 << 20, "loads by each work-item"),
-        Setting::count("work-groups", 512, 1, 1 << 16, "work-groups of 256 work-items"),
+        Setting::count("mib", 64, 1, 1 << 10, "size of the array in MiB"),
+        Setting::count("reads", 16, 1, 1 << 20, "number of loads by each work-item"),
+        Setting::count("work-groups", 512, 1, 1 << 16, "number of work-groups of 256 work-items"),
     ],
     make: |settings, seed| Ok(random_miss(settings, seed)),
 };

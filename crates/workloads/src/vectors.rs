@@ -7,7 +7,7 @@ use crate::group::grid_of;
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload, grid_over};
 use crate::settings::{Setting, Settings};
 
-const N: Setting = Setting::count("n", 1 << 20, 1, 1 << 28, "elements of each array");
+const N: Setting = Setting::count("n", 1 << 20, 1, 1 << 28, "number of elements of each array");
 
 pub(crate) static VEC_COPY: Workload = Workload {
     name: "vec-copy",
@@ -45,11 +45,11 @@ pub(crate) static CACHE_REUSE: Workload = Workload {
     purpose: Purpose::Benchmark,
     sizes: Sizes { tiny: &[("n", "1000"), ("kernels", "4")], small: &[], paper: &[("n", "4m")] },
     settings: &[
-        Setting::count("n", 1 << 16, 1, 1 << 28, "elements of each array"),
-        Setting::count("kernels", 10, 1, 1000, "consecutive kernels"),
+        Setting::count("n", 1 << 16, 1, 1 << 28, "number of elements of each array"),
+        Setting::count("kernels", 10, 1, 1000, "number of consecutive kernels"),
         // As many as 8 compute units with 40 wavefronts each hold. The paper says in section 7.4 that
         // its work-groups do not fill 32 compute units.
-        Setting::count("work-groups", 80, 1, 1 << 20, "work-groups of a kernel"),
+        Setting::count("work-groups", 80, 1, 1 << 20, "number of work-groups of a kernel"),
     ],
     make: |settings, seed| {
         settings.limit_arrays(&["n"], 8 * settings.count("n"))?;

@@ -1,4 +1,5 @@
-//! Every workload under the functional executor.
+//! Every workload gives its answer under the functional executor, which runs kernels without a
+//! model of time.
 
 use kernel::reference::{self, Awaited, Options, RunError, Schedule};
 use kernel::{Answer, Placement, Shape};
@@ -38,8 +39,8 @@ fn every_workload_computes_its_answer_for_any_lane_count_and_schedule() {
     }
 }
 
-/// Checks the answer of every workload on a machine with few lanes. A work-group of 256 work-items
-/// has up to 256 wavefronts.
+/// Checks the answer of every workload on a machine whose wavefronts have `lanes` lanes. With one
+/// lane, a work-group of 256 work-items has 256 wavefronts.
 fn all_with_lanes(lanes: u32) {
     let shape = Shape { lanes, waves_per_cu: 256, lds_bytes_per_cu: 1 << 20, ..Shape::default() };
     let options = Options { shape, checks_uses: true, ..Options::default() };
@@ -201,11 +202,12 @@ fn a_work_group_with_more_wavefronts_than_a_compute_unit_holds_is_named() {
     let instance = lock.instance(&settings, 0).unwrap_or_else(|error| panic!("{error}"));
     let error = reference::run(instance.program, &options(64, Schedule::RoundRobin)).err();
     let message = error.map(|e| e.to_string()).unwrap_or_default();
-    let want = "one work-group of 64 wavefronts does not fit a compute unit with 16 slots";
+    let want = "one work-group of 64 wavefronts does not fit on a compute unit with 16 slots";
     assert!(message.contains(want), "{message}");
 }
 
-/// The workload with all whole numbers at their maximum: the refusal, or nothing.
+/// Makes an instance of the workload with the settings in `names` at their maximum. Returns the
+/// error text if the workload refuses these settings.
 fn refusal_at_the_maximum(workload: &Workload, names: &[&str]) -> Option<String> {
     let mut settings = workload.defaults();
     for setting in workload.settings.iter().filter(|setting| names.contains(&setting.name)) {

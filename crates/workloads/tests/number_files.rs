@@ -133,11 +133,13 @@ fn a_file_that_exceeds_the_memory_budget_is_refused() {
     let many = expected(2, 1..=1 << 40);
     assert_eq!(
         sentence(&text, NumberFormat::Text, &many),
-        "p:43691:3: a table of at least 87382 numbers takes at least 1.0 MiB to read, but at most 1.0 MiB may be used"
+        "p:43691:3: a table of at least 87382 numbers needs at least 1.0 MiB of memory to read, but the \
+         reader may use at most 1.0 MiB"
     );
     assert_eq!(
         sentence(&gzip(&[0; 1 << 20]), NumberFormat::Binary, &many),
-        "p, byte 349524: found more bytes, expected the end of the file, because at most 1.0 MiB may be used"
+        "p, byte 349524: found more bytes, expected the end of the file, because the reader may use at most \
+         1.0 MiB of memory"
     );
 }
 
@@ -209,7 +211,8 @@ fn program(name: &str) -> (&'static NumberProgram, Settings) {
     (program, workload.sized(Size::Tiny).unwrap_or_else(|error| panic!("{error}")))
 }
 
-/// Numbers that no generator of the workloads makes, within the range of the file.
+/// A table of numbers within the range that `file` allows. No generator of the workloads makes
+/// these numbers.
 fn table(file: &inputs::NumberFile, rows: u64) -> Arc<Table> {
     let Expected { columns: (columns, _), range, .. } = &file.expected;
     let wide = *range.end() > 1.0;

@@ -13,7 +13,7 @@ fn info(name: &str, scale: Scale) -> GraphInfo {
     GraphInfo::of(&stand_in::find(name).expect("a stand-in").generate(scale, 1))
 }
 
-/// The statistics at full size and at a sixteenth.
+/// The statistics of a stand-in (a generated graph) at full size and at a sixteenth of this size.
 fn both(name: &str) -> [GraphInfo; 2] {
     [info(name, Scale::FULL), info(name, sixteenth())]
 }
@@ -22,7 +22,7 @@ fn within(value: f64, range: RangeInclusive<f64>) {
     assert!(range.contains(&value), "{value} is not in {range:?}");
 }
 
-/// The diameter in hops over the square root of the number of vertices.
+/// The diameter in hops, divided by the square root of the number of vertices.
 fn diameter_per_side(info: &GraphInfo) -> f64 {
     info.diameter_hops_min as f64 / (info.vertices as f64).sqrt()
 }

@@ -42,8 +42,8 @@ fn run(app: App, values: &[(&str, &str)], options: &Options) -> u32 {
     outcome.answer.get::<u32>("stolen").unwrap_or_default().iter().sum()
 }
 
-/// All scenarios: the named ones, and those of machines with remote operations or
-/// without scopes.
+/// All scenarios: the named ones, and the scenarios for machines with remote operations and for
+/// machines without scopes.
 fn scenarios() -> impl Iterator<Item = Scenario> {
     let machines = [(Sharing::Remote, "with-remote"), (Sharing::Unscoped, "without-scopes")];
     SCENARIOS.into_iter().chain(machines.into_iter().filter_map(|(sharing, name)| for_machine(sharing, name)))
@@ -130,8 +130,9 @@ fn a_task_lost_repeated_or_replaced_is_a_wrong_answer() {
     }
 }
 
-/// A program in which tasks make tasks: `n > 1` splits into halves, 1 is a leaf.
-/// It counts the leaves of each wavefront.
+/// A program in which tasks make tasks: a task with a number above 1 makes two tasks with the
+/// halves of the number, and a task with the number 1 is a leaf. The program counts the leaves that
+/// each wavefront runs.
 fn splitting(policy: Policy, tasks: u32) -> Program {
     const QUEUES: u32 = 4;
     Program::new("splitting", move |host| async move {
@@ -167,7 +168,8 @@ fn policy(stealing: Stealing, published: bool) -> Policy {
     }
 }
 
-/// The leaves run by the owner of the first task, and by others.
+/// Runs the program `splitting`. Returns the number of leaves that the owner of the first task
+/// runs, and the number of leaves that all others run.
 fn split(published: bool, buffers: bool, seed: u64) -> (u32, u32) {
     let program = splitting(policy(Stealing::Unscoped, published), 100);
     let (answer, _) = store_buffers::run(program, Shape::default(), buffers, seed);
@@ -225,18 +227,22 @@ fn a_queue_that_overflows_is_named() {
     };
     assert_eq!(small(3, 2, true), Ok(()));
     let full = small(3, 3, true).err().unwrap_or_default();
-    assert!(full.contains("queue 1 overflows: it holds 3 tasks between two refills"), "{full}");
+    assert!(full.contains("queue 1 overflows: it holds at most 3 tasks between two refills"), "{full}");
     let many = small(3, 4, false).err().unwrap_or_default();
-    assert!(many.contains("queue 1 has 3 slots, but the workload puts 4 tasks there at the start"), "{many}");
+    assert!(
+        many.contains("queue 1 has 3 slots, but the workload puts 4 tasks into it at the start"),
+        "{many}"
+    );
 }
 
 const LAYOUTS: [(&str, Layout); 3] =
     [("padded", Layout::Padded), ("joined", Layout::Joined), ("packed", Layout::Packed)];
 
-/// An atomic access in the terms of the table.
+/// An atomic access in the terms of the table of queue steps ([`QueueStep`]).
 type Use = (Variable, Access, Side, Semantics);
 
-/// The atomics of a run, each with its kernel, with padded or packed queues.
+/// The atomic accesses of a run, each with the number of its kernel. `packed` says whether the
+/// queues of the run are packed or padded.
 fn uses(machine: &store_buffers::Machine, packed: bool) -> Vec<(u16, Use)> {
     let (queue, role) = if packed { (16, 8) } else { (128, 64) };
     let base = machine.atomics.iter().map(|a| a.addr).min().unwrap_or(0) / 64 * 64;
@@ -254,7 +260,8 @@ fn uses(machine: &store_buffers::Machine, packed: bool) -> Vec<(u16, Use)> {
     machine.atomics.iter().map(of).collect()
 }
 
-/// The atomics of two sweeps, each with its kernel, and the bytes of their lines.
+/// The atomic accesses of two sweeps, each with the number of its kernel, and the total size in
+/// bytes of the lines that they access.
 fn recorded(values: &[(&str, &str)]) -> (Vec<(u16, Use)>, u64) {
     let built = instance(App::PageRank, &[values, &[("sweeps", "2")]].concat());
     let (_, machine) = store_buffers::run(built.into_parts().0, Shape::default(), false, 3);
@@ -262,7 +269,7 @@ fn recorded(values: &[(&str, &str)]) -> (Vec<(u16, Use)>, u64) {
     (uses(&machine, values.contains(&("padding", "packed"))), lines.len() as u64 * 64)
 }
 
-/// The accesses of these operations to heads and tails, according to the table.
+/// The accesses of these operations to heads and tails, according to the table of queue steps.
 fn tabled(operations: &[Operation], policy: Policy) -> BTreeSet<String> {
     let steps = operations.iter().flat_map(|&operation| QueueStep::of(operation));
     let steps = steps.filter(|row| row.variable != Variable::Slot);

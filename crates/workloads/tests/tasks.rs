@@ -1,5 +1,5 @@
-//! The task runtime: each task runs once on any worker. Also the limits of the
-//! runtime.
+//! Tests of the task runtime: each task runs once, on any worker. Further tests check the limits of
+//! the runtime.
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Outcome, Schedule};
@@ -23,14 +23,13 @@ const PLAN: Plan = Plan {
     device_low: 0,
 };
 
-/// Tasks of two alternating kinds: each makes tasks of the other kind, to a
-/// depth. A lost or repeated task, or a task in the wrong function, changes the
-/// sums.
+/// A program with tasks of two kinds. Each task makes tasks of the other kind, down to the depth
+/// `depth`. A lost or repeated task, or a task in the wrong function, changes the sums.
 #[derive(Clone, Copy, Debug)]
 struct Turns {
     children: u32,
     depth: u32,
-    /// Whether to make tasks one by one for each lane, not spread over lanes.
+    /// Whether each lane makes its tasks one by one. If false, the tasks are spread over the lanes.
     single: bool,
 }
 
@@ -63,7 +62,7 @@ impl TaskProgram<3> for Turns {
     }
 }
 
-/// The tallies and the number of tasks, computed on the host.
+/// The expected tallies and the expected number of tasks, computed on the host.
 fn sums(turns: &Turns) -> (Vec<u64>, u64) {
     let mut tallies = vec![0];
     for depth in 0..=turns.depth {
@@ -75,7 +74,8 @@ fn sums(turns: &Turns) -> (Vec<u64>, u64) {
     (tallies, tasks)
 }
 
-/// Runs a program. Returns its totals, or the error.
+/// Runs a program of tasks. Returns its totals and the outcome of the run, or the text of the
+/// error.
 fn run<const W: usize, P: TaskProgram<W>>(
     plan: Plan,
     program: P,
@@ -177,7 +177,8 @@ fn an_overflow_is_named_with_its_capacity_and_the_setting_to_raise() {
     let wave = error(Plan { wave_queue: 8, ..one }, 100_000, 1);
     assert!(
         wave.contains(
-            "queue of wavefront 0 in work-group 0 overflows: it holds 8 task-fronts; raise `wave-queue`"
+            "queue of wavefront 0 in work-group 0 overflows: it holds at most 8 task-fronts; raise \
+             `wave-queue`"
         ),
         "{wave}"
     );
@@ -191,7 +192,7 @@ fn an_overflow_is_named_with_its_capacity_and_the_setting_to_raise() {
     );
     let memory = error(Plan { fronts: 2, ..PLAN }, 0, 200);
     assert!(
-        memory.contains("the first tasks need 4 task-fronts, but there are 2: raise `fronts`"),
+        memory.contains("the first tasks need 4 task-fronts, but only 2 exist: raise `fronts`"),
         "{memory}"
     );
     // Several wavefronts give fronts before one sees that the queue is full.
@@ -204,7 +205,7 @@ fn an_overflow_is_named_with_its_capacity_and_the_setting_to_raise() {
         .collect();
     assert!(!errors.is_empty());
     for error in errors {
-        assert!(error.contains("overflows: it holds 1 task-front; raise `"), "{error}");
+        assert!(error.contains("overflows: it holds at most 1 task-front; raise `"), "{error}");
     }
 }
 
@@ -268,7 +269,8 @@ fn a_task_that_is_lost_or_run_twice_is_a_wrong_answer() {
     }
 }
 
-/// Nodes, depth and leaves of the trees of the benchmark's documentation.
+/// The numbers of nodes, the depths and the numbers of leaves of the trees in the documentation of
+/// the benchmark.
 const PUBLISHED: [(&str, u64, usize, u64); 5] = [
     ("T1", 4_130_071, 10, 3_305_118),
     ("T2", 4_117_769, 81, 2_342_762),
@@ -277,7 +279,8 @@ const PUBLISHED: [(&str, u64, usize, u64); 5] = [
     ("T5", 4_147_582, 20, 2_181_318),
 ];
 
-/// The small versions, counted by another program (with Python's hashlib).
+/// For each small tree, its number of nodes, its depth and its number of leaves, counted by another
+/// program (with Python's hashlib).
 const SMALL: [(&str, u64, usize, u64); 4] = [
     ("T1-small", 125_115, 8, 100_175),
     ("T2-small", 125_766, 61, 73_837),

@@ -9,15 +9,17 @@ use proto::{Info, Protocol};
 pub mod parts;
 pub mod registration;
 
-/// A generic function of a protocol, which [`with`] calls for a protocol given by name.
+/// A function that is generic over the protocol. [`with`] finds the protocol by its name, and calls
+/// the function for this protocol.
 pub trait Visit {
-    /// The result of the function.
+    /// The type of the result of `visit`.
     type Output;
     /// Calls the function for the protocol `P`.
     fn visit<P: Protocol>(self) -> Self::Output;
 }
 
-/// Declares modules of this crate, each with its protocols.
+/// Declares the module of each protocol, and generates `ALL` and `with` for the protocols of these
+/// modules.
 macro_rules! protocols {
     ($($module:ident :: {$($protocol:ident),+ $(,)?}),+ $(,)?) => {
         $(pub mod $module;)+
@@ -25,8 +27,8 @@ macro_rules! protocols {
         /// The descriptions of all protocols.
         pub const ALL: &[Info] = &[$($(<$module::$protocol as Protocol>::INFO),+),+];
 
-        /// Calls a visitor for the protocol called `name`. Returns `None` if no protocol has this
-        /// name.
+        /// Calls [`Visit::visit`] for the protocol with this name, and returns the result. Returns
+        /// `None` if no protocol has this name.
         pub fn with<V: Visit>(name: &str, visit: V) -> Option<V::Output> {
             $($(
                 if name == <$module::$protocol as Protocol>::INFO.name {

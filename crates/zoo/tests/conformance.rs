@@ -1,4 +1,4 @@
-//! Requirements that every protocol of the zoo must meet.
+//! Requirements that every registered protocol of this crate must meet.
 
 use drive::{At, Nodes};
 use proto::{
@@ -64,8 +64,8 @@ fn tables_and_plans_have_unique_identities_and_every_impossible_row_has_a_reason
     for_all(Tables);
 }
 
-/// Several protocols may share an enumeration of actions. Each action must occur in a row of at
-/// least one of them.
+/// Several protocols may share an enumeration of actions. Each action must occur in a table row of
+/// at least one of these protocols.
 #[test]
 fn every_action_occurs_in_a_row() {
     #[derive(Clone, Copy)]
@@ -158,8 +158,8 @@ fn explored_settings_are_declared() {
     for_all(Explored);
 }
 
-/// Two kernels run on the smallest machine. The second kernel reads a store of the first one on
-/// another compute unit, and then the host reads that store.
+/// Two kernels run on the smallest machine. On another compute unit, the second kernel reads a word
+/// that the first kernel stored. Then the host reads this word.
 #[test]
 fn a_kernel_and_the_host_read_the_writes_of_the_previous_kernel() {
     #[derive(Clone, Copy)]
@@ -205,7 +205,8 @@ fn a_kernel_and_the_host_read_the_writes_of_the_previous_kernel() {
     for_all(Kernels);
 }
 
-/// Because of this property, a search skips the requests at the beginning of the first kernel.
+/// The explorer relies on this property: its search skips the requests at the beginning of the
+/// first kernel.
 #[test]
 fn the_beginning_of_a_kernel_on_an_empty_machine_changes_no_station() {
     #[derive(Clone, Copy)]

@@ -1,4 +1,5 @@
-//! The states that tables declare as special, and the reports of impossible actions.
+//! Tests of the states that tables declare as owning or as never stored, and of the reports of
+//! impossible inputs and actions.
 
 use drive::{Machine, Nodes, Record, StationInput};
 use proto::{
@@ -15,7 +16,7 @@ const L1: NodeId = NodeId { kind: 0, index: 0 };
 const BANK: NodeId = NodeId { kind: 1, index: 0 };
 const LINE: LineAddr = LineAddr(0);
 
-/// One station (controller with its parked inputs) of hLRC, driven by a test.
+/// One station (a controller with its parked inputs) of hLRC. A test gives inputs to the station.
 struct SingleStation {
     machine: Machine<Hlrc>,
     id: NodeId,
@@ -136,7 +137,7 @@ fn a_count_below_zero_is_reported() {
     let (mask, data) = (ByteMask::range(0, 4), LineData::default());
     let grant = Msg::L1(ToL1::Grant { line: LINE, mask, slot: Some(Slot(0)), data });
     let why = l1.message(BANK, &grant).expect_err("no fill is under way");
-    assert_eq!(why, "L1[0]: a fill ends, but none was under way");
+    assert_eq!(why, "L1[0]: a fill ends, but no fill was under way");
 }
 
 #[test]

@@ -1,12 +1,13 @@
 //! Figure 7 of the STC paper (TACO 2023), step by step: three stores, a releasing store, and a
 //! reader that spins.
 //!
-//! The paper prints the epochs Z, W, V, U, Z, X and Z. A manager that grants all epochs in turn does
-//! not grant Z between U and X. The manager of `stc-es` grants the printed sequence, because it
-//! skips epochs without a demand: the bands have the numbers Z < W < V < U < X, and a third compute
-//! unit writes in the band Z. So the test needs no manager of its own.
+//! The paper prints the epochs Z, W, V, U, Z, X and Z. A manager (epoch management unit) that
+//! grants all epochs in turn does not grant Z between U and X. The manager of `stc-es` grants the
+//! printed sequence, because it skips epochs without a demand: the bands have the numbers Z < W < V
+//! < U < X, and a third compute unit writes in the band Z. So the test uses the manager of
+//! `stc-es`, and needs no other one.
 //!
-//! The text of section 4.7 has three slips, which the figure and the test do not have:
+//! The text of section 4.7 has three mistakes, which the figure and the test do not have:
 //!
 //! * It gives the epochs of U, V, W and X as "U, W, W, and X". The epoch of V is V.
 //! * It says that V and U leave the cache in Figures 7(c) and 7(d). Figure 7(c) is the epoch of W,
@@ -21,20 +22,21 @@ use proto::{
 use std::collections::{BTreeMap, VecDeque};
 use zoo::stc::{StcEs, StcEsRepaired};
 
-/// The lines of the words, in the order of their bands.
+/// The lines of the words that the figure names. The lines `Z`, `W`, `V`, `U` and `X` are in the
+/// order of their bands.
 const Z: LineAddr = LineAddr(0);
 const W: LineAddr = LineAddr(1);
 const V: LineAddr = LineAddr(2);
 const U: LineAddr = LineAddr(3);
 const X: LineAddr = LineAddr(4);
 
-/// The compute unit of the writer (thread 0), of the reader (thread 1), and of a third thread that
-/// writes in the band Z.
+/// The numbers of the compute units: `WRITER` runs the writer (thread 0), `READER` runs the reader
+/// (thread 1), and `THIRD` runs a third thread that writes in the band Z.
 const WRITER: u16 = 0;
 const READER: u16 = 1;
 const THIRD: u16 = 2;
 
-/// A machine with three compute units and eight epochs. A band is a line.
+/// A machine with three compute units and eight epochs. Line `n` belongs to band `n` modulo 8.
 struct Bench<P: Protocol> {
     machine: Machine<P>,
     sent: VecDeque<(At, At, P::Msg)>,
@@ -95,7 +97,8 @@ impl<P: Protocol> Bench<P> {
         self.machine.nodes().entry(Agent::Cu(cu), PlanKey::PLAIN_LOAD).unwrap()
     }
 
-    /// Makes a request for the first word of a line.
+    /// Makes a request for the first word of a line, and delivers all messages. Returns the slot of
+    /// the request.
     fn ask(&mut self, cu: u16, line: LineAddr, op: Op, order: Order) -> Slot {
         let mut data = LineData::default();
         data.write(0, Width::W4, 1);
@@ -121,21 +124,23 @@ impl<P: Protocol> Bench<P> {
         self.ask(cu, line, Op::Store, order)
     }
 
-    /// The value that a load returns.
+    /// Makes the reader load the first word of a line. Returns the loaded value.
     fn load(&mut self, line: LineAddr, order: Order) -> u64 {
         let slot = self.ask(READER, line, Op::Load, order);
         let answer = self.answers.remove(&slot).expect("a load is answered at once");
         answer.expect("the answer has bytes").read(0, Width::W4)
     }
 
-    /// Wakes the manager, which changes the epoch.
+    /// Lets the timer of the manager (the epoch management unit) expire, so that the manager
+    /// changes the epoch.
     fn change(&mut self) {
         let manager = self.manager.take().expect("the manager has its timer");
         self.step(manager, &StationInput::Timer(TimerClass::Epoch));
         self.rest();
     }
 
-    /// The names of the lines in the reader's cache, with the values of their words.
+    /// The names of the lines U, V, W and X that are in the reader's cache, each with the value of
+    /// its first word.
     fn cached(&self) -> String {
         let mut lines: Vec<LineView> = Vec::new();
         self.machine.station(self.l1(READER)).node.lines(&mut lines);
@@ -145,7 +150,7 @@ impl<P: Protocol> Bench<P> {
         of_reader.into_iter().flatten().collect::<Vec<_>>().join(" ")
     }
 
-    /// The names of the lines of these stores that are not complete.
+    /// The names of the lines of those stores in `stores` that are not complete.
     fn blocked(&self, stores: &[(LineAddr, Slot)]) -> String {
         let open = stores.iter().filter(|(_, slot)| !self.answers.contains_key(slot));
         open.map(|(line, _)| name(*line)).collect::<Vec<_>>().join(" ")
@@ -156,8 +161,8 @@ fn name(line: LineAddr) -> &'static str {
     ["Z", "W", "V", "U", "X"][line.0 as usize]
 }
 
-/// The step of the figure, the stores in the blocked-store queue of thread 0, the cache of thread 1,
-/// and the value of X that thread 1 reads.
+/// One step of the figure: its letter, the stores in the blocked-store queue of thread 0, the lines
+/// in the cache of thread 1, and the value of X that thread 1 reads.
 type Step = (&'static str, String, String, u64);
 
 fn trace<P: Protocol>() -> (Vec<Step>, [u64; 3]) {
@@ -165,7 +170,8 @@ fn trace<P: Protocol>() -> (Vec<Step>, [u64; 3]) {
     let mut stores: Vec<(LineAddr, Slot)> = Vec::new();
     let mut trace = Vec::new();
     let mut others = Vec::new();
-    // Lines 1 to 3 of thread 0, and of thread 1 the loads that install the old values.
+    // Thread 0 executes its program lines 1 to 3. Thread 1 executes the loads that bring the old
+    // values into its cache.
     stores.extend([U, V, W].map(|line| (line, bench.store(WRITER, line, Order::Plain))));
     let old = [U, V, W].map(|line| bench.load(line, Order::Plain));
     assert_eq!(old, [0, 0, 0]);
@@ -177,7 +183,7 @@ fn trace<P: Protocol>() -> (Vec<Step>, [u64; 3]) {
         let probe = bench.store(THIRD, LineAddr(epoch.0 + 8), Order::Plain);
         assert!(bench.answers.contains_key(&probe), "step {step}: the epoch is {}", name(epoch));
         // The core holds the releasing store back until the stores before it are complete. In the
-        // figure, the manager has chosen epoch Z before.
+        // figure, the manager has chosen epoch Z before this store.
         if step == "f" {
             assert_eq!(bench.blocked(&stores), "");
             stores.push((X, bench.store(WRITER, X, Order::Release)));

@@ -1,5 +1,5 @@
-//! No request starves, however often other agents acquire, access the line at a lower level, or
-//! take ways meanwhile.
+//! Tests that no request starves, however often other threads acquire, access the line at a lower
+//! level, or take ways while the request waits.
 
 use drive::{At, Machine, Nodes, Record, StationInput};
 use proto::{
@@ -14,7 +14,8 @@ use zoo::vi::protocol::Msg;
 const LINE: LineAddr = LineAddr(0);
 const ROUNDS: usize = 8;
 
-/// One station (controller with its parked inputs) of a machine, driven by a test.
+/// One station (a controller with its parked inputs) of a machine. A test gives inputs to the
+/// station.
 struct SingleStation {
     machine: Machine<Vi>,
     at: At,
@@ -33,7 +34,8 @@ impl SingleStation {
     }
 }
 
-/// The node that a compute unit's requests enter, and the first bank.
+/// The position of the node that receives the requests of a compute unit (`entry`), and the
+/// position of the first bank (`bank`).
 fn entry(nodes: &Nodes<Vi>, cu: u16) -> At {
     nodes.entry(Agent::Cu(cu), PlanKey::PLAIN_LOAD).expect("every agent has an entry")
 }
@@ -64,8 +66,8 @@ fn l1_of(cu: u16) -> NodeId {
     NodeId { kind: FIRST, index: cu }
 }
 
-/// Whether an L1 answers an access if a peer makes the request `disturb` before each answer of the
-/// bank.
+/// Whether an L1 answers an access, although another work-item of the same compute unit makes the
+/// request `disturb` again and again before the answers of the bank.
 fn l1_answers_despite(op: Op, disturb: &Request) -> bool {
     let mut l1 = SingleStation::new(|nodes| entry(nodes, 0));
     let from = bank(l1.machine.nodes());
@@ -112,8 +114,8 @@ fn an_l1_answers_while_peers_acquire_or_access_the_line_below() {
     }
 }
 
-/// Whether a bank answers a message if another compute unit sends `disturb` before each reply of
-/// memory.
+/// Whether a bank answers the message `msg`, although another compute unit sends the message
+/// `disturb` before each reply of memory.
 fn bank_answers_despite(msg: &ToBank, disturb: &ToBank) -> bool {
     let mut station = SingleStation::new(bank);
     let (requester, other) = (entry(station.machine.nodes(), 0), entry(station.machine.nodes(), 1));
@@ -159,9 +161,10 @@ fn a_bank_answers_while_others_acquire_or_access_the_line_at_system_scope() {
     }
 }
 
-/// Writes the first halves of two lines, which occupy both ways of the set. With `wait`, a
-/// third line then waits for a way. Returns whether an access to the second half of the
-/// first line sends anything, which would pin its way.
+/// Writes the first halves of two lines, which occupy both ways of the set. If `wait` is set, an
+/// access to a third line then waits for a way. Returns whether a load of further bytes of the
+/// first line sends a message or a memory operation. Such a load would pin the way of the first
+/// line: no eviction could free this way until the answer.
 fn pins_a_way_with_waiters(
     mut station: SingleStation,
     wait: bool,

@@ -27,8 +27,8 @@ pub(super) type State = Box<[u32]>;
 pub(super) enum Halt {
     /// A state shows the described fault.
     Fault(String),
-    /// The proof for any number of listeners (an induction) needs a property that does not hold.
-    /// The text names the obstacle.
+    /// The proof for any number of listeners (compute units that only load) is an induction. It
+    /// needs a property that does not hold. The text names this property.
     Obstacle(String),
     /// The caller stopped the computation.
     Stopped,
@@ -45,9 +45,9 @@ pub(super) struct Listening {
     machine: Machine,
     /// The node of each listener.
     listeners: Vec<u8>,
-    /// For each listener, the part (state of its node) that stands for a listener that is left out.
+    /// For each listener, the part (state of its node) in a state that leaves this listener out.
     absent: Vec<u32>,
-    /// The state from which the listeners begin.
+    /// The state in which the listeners begin, and in which the sender has made its first loads.
     start: State,
     /// The known results of `part_without`. The key is a part (state of one node) and the node of a
     /// listener. The value is the part without the listener's messages and inputs.
@@ -62,17 +62,18 @@ type Sent = (u8, u32);
 /// listener.
 #[derive(Default)]
 struct Group {
-    /// The views of each of the two listeners.
+    /// The views (states with one listener) of this group, for each of the two listeners.
     views: [Vec<State>; 2],
-    /// For each of the two listeners, the messages that it may send, each with the shared part
-    /// after the message.
+    /// For each of the two listeners, the messages that it may send, each with the shared part (the
+    /// state without the listener) after the message.
     sent: [FxHashMap<Sent, State>; 2],
-    /// The shared part after each move of a node that belongs to no listener.
+    /// The shared part (the state without a listener) after each move of a node that belongs to no
+    /// listener.
     after: FxHashMap<Move, State>,
 }
 
 impl Listening {
-    /// The machine for one program, scope and layout, in the state from which the listeners begin.
+    /// The machine for one program, scope and layout. No thread has issued an operation yet.
     pub(super) fn new(
         subject: &Subject,
         machine: (Bounds, Option<Mutation>),
@@ -96,7 +97,8 @@ impl Listening {
         Ok(Listening { machine, listeners, absent, start, without: FxHashMap::default() })
     }
 
-    /// Lets the sender make its first loads, before the listeners make a move.
+    /// Lets the sender make its first loads before the listeners make a move. Replaces the state
+    /// `start` by the state after these loads.
     pub(super) fn warm_up(&mut self) -> Result<(), Halt> {
         let sender = usize::from(self.machine.slots.first(0));
         loop {
@@ -152,7 +154,9 @@ impl Listening {
         }
         let mut moves = Vec::new();
         for (node, &part) in (0..).zip(&state[..known.nodes]) {
-            let info = known.info(part).ok_or_else(|| obstacle("the moves of a node are not known"))?;
+            let info = known
+                .info(part)
+                .ok_or_else(|| obstacle("the explorer has not computed the moves of a node"))?;
             moves.extend(known.part_moves(info).iter().map(|part_move| (node, *part_move)));
         }
         Ok(moves)
@@ -171,7 +175,8 @@ impl Listening {
             }
             Effect::Serve { rest, op } => {
                 let served = known.served(state[known.nodes], op);
-                let (memory, reply) = served.ok_or_else(|| obstacle("a reply of memory is not known"))?;
+                let (memory, reply) =
+                    served.ok_or_else(|| obstacle("the explorer has not computed a reply of memory"))?;
                 next[node] = self.sound(known.answered(rest, reply))?;
                 next[known.nodes] = memory;
             }
@@ -186,7 +191,7 @@ impl Listening {
         match part {
             Some(part) if part & FAULT == 0 => Ok(part),
             Some(fault) => Err(Halt::Fault(self.machine.known.faults[(fault & !FAULT) as usize].to_string())),
-            None => Err(obstacle("the effect of a message is not known")),
+            None => Err(obstacle("the explorer has not computed the effect of a message")),
         }
     }
 
@@ -205,14 +210,16 @@ impl Listening {
         let part = state[usize::from(self.listeners[listener])];
         let has_left = part != self.absent[listener] && self.machine.known.info(part).is_some_and(|i| i.done);
         if has_left {
-            Err(Halt::Fault(String::from("a listener acquires the flag, but reads stale data")))
+            Err(Halt::Fault(String::from(
+                "a listener (a compute unit that receives data) acquires the flag, but reads stale data",
+            )))
         } else {
             Ok(())
         }
     }
 
-    /// Explores the program with this number of listeners. Adds the views of the first listener to
-    /// `views`.
+    /// Explores the program with this number of listeners. Adds the views of the first listener
+    /// (the states without the other listeners) to `views`.
     pub(super) fn explore(
         &mut self,
         listeners: usize,
@@ -272,7 +279,9 @@ impl Listening {
             }
             if closing.seen[own].len() > options.views_max {
                 let limit = grouped(options.views_max as u64);
-                return Err(Halt::Obstacle(format!("the set of views has more than {limit} elements")));
+                return Err(Halt::Obstacle(format!(
+                    "the computed set has more than {limit} views (states with one listener)"
+                )));
             }
             self.advance(&mut closing, own, &view)?;
         }
@@ -287,7 +296,10 @@ impl Listening {
             return Err(obstacle("a controller remembers which compute unit has sent a message"));
         }
         if let Some(missed) = explored.iter().find(|view| !closing.seen[0].contains(*view)) {
-            return Err(Halt::Obstacle(format!("the set of views lacks an explored view: {missed:?}")));
+            return Err(Halt::Obstacle(format!(
+                "the computed set of views (states with one listener) lacks a view that the exploration \
+                 found: {missed:?}"
+            )));
         }
         Ok((closing.seen[0].len(), closing.groups.len()))
     }
@@ -316,7 +328,7 @@ impl Listening {
                     self.send(closing, own, &shared, ((to, told), after))?;
                 } else if after != shared {
                     return Err(Halt::Obstacle(format!(
-                        "the move {mv} of a listener also changes the rest of the machine"
+                        "the move `{mv}` of a listener changes other nodes, but sends no message"
                     )));
                 }
             } else {
@@ -324,7 +336,7 @@ impl Listening {
                 let is_answer = matches!(mv, Move::Deliver { to, .. } if to == node) && after == shared;
                 if !is_answer && group.after.get(&mv) != Some(&after) {
                     return Err(Halt::Obstacle(String::from(
-                        "a move of a controller depends on inputs that wait at it",
+                        "a move of a controller depends on inputs of a listener that wait at this controller",
                     )));
                 }
             }
@@ -377,13 +389,17 @@ impl Listening {
             return if is_same {
                 Ok(())
             } else {
-                Err(obstacle("the effect of a message depends on inputs that wait at its receiver"))
+                Err(obstacle(
+                    "the effect of a message depends on inputs of a listener that wait at the receiver",
+                ))
             };
         }
         let alone = self.told(shared, message)?;
         self.check_silence(&alone, Some(own))?;
         if self.without(alone, own) != after {
-            return Err(obstacle("the effect of a message depends on inputs that wait at its receiver"));
+            return Err(obstacle(
+                "the effect of a message depends on inputs of a listener that wait at the receiver",
+            ));
         }
         let Some(group) = closing.groups.get_mut(shared) else { return Ok(()) };
         group.sent[own].insert(message, after);
@@ -393,7 +409,8 @@ impl Listening {
         Ok(())
     }
 
-    /// Adds the view that results when `view` receives a message of the other listener.
+    /// Adds the view (a state with one listener) that results when the machine in the view `view`
+    /// receives a message of the other listener.
     fn receive(
         &mut self,
         closing: &mut Closing,
@@ -404,7 +421,9 @@ impl Listening {
         let next = self.told(view, message)?;
         let next = self.without(next, 1 - own);
         if self.without(next.clone(), own) != closing.groups[shared].sent[1 - own][&message] {
-            return Err(obstacle("the effect of a message depends on inputs that wait at its receiver"));
+            return Err(obstacle(
+                "the effect of a message depends on inputs of a listener that wait at the receiver",
+            ));
         }
         closing.add(own, next);
         Ok(())
@@ -414,16 +433,18 @@ impl Listening {
 /// The intermediate data of a closure that is being computed.
 #[derive(Default)]
 struct Closing {
-    /// The views found so far of each of the two listeners.
+    /// The views (states with one listener) found so far, for each of the two listeners.
     seen: [FxHashSet<State>; 2],
-    /// The views that are not processed yet, each with the index of its listener.
+    /// The views (states with one listener) that are not processed yet, each with the index of its
+    /// listener.
     open: Vec<(usize, State)>,
-    /// The groups of views, by their shared parts.
+    /// The groups of views (states with one listener). The key is the shared part of the group: the
+    /// state without the listener.
     groups: FxHashMap<State, Group>,
 }
 
 impl Closing {
-    /// Adds a view of the listener `own`, if it is new.
+    /// Adds a view (a state with only the listener `own`), if it is new.
     fn add(&mut self, own: usize, view: State) {
         if self.seen[own].insert(view.clone()) {
             self.open.push((own, view));

@@ -55,15 +55,16 @@ use program::{LAYOUTS, LISTENERS, LISTENERS_MAX, Layout, Listener};
 /// each listener.
 pub const UNITS_MAX: usize = LISTENERS_MAX + 1;
 
-/// The counts of one exploration, with a fixed number of listeners.
+/// The counts of one exploration with a fixed number of listeners (compute units that receive data
+/// from the sender).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growth {
     /// The number of listeners.
     pub listeners: usize,
     /// The number of explored states of the machine.
     pub states: usize,
-    /// The number of views of the first listener, or `None` if the exploration reached its limit of
-    /// states.
+    /// The number of views of the first listener (states without the other listeners), or `None` if
+    /// the exploration reached its limit of states.
     pub views: Option<usize>,
 }
 
@@ -73,7 +74,7 @@ pub struct Growth {
 pub enum Closure {
     /// The set of views is closed, and no view in it shows a fault.
     Closed {
-        /// The number of views of one listener.
+        /// The number of views of one listener (states without the other listeners).
         views: usize,
         /// The number of different shared parts (views without their listener).
         shared: usize,
@@ -85,39 +86,43 @@ pub enum Closure {
         /// The description of the fault.
         why: String,
     },
-    /// The set could not be computed, for this reason. The protocol may still be correct.
+    /// The set could not be computed, for the reason in the text. The protocol may still be
+    /// correct.
     Obstacle(String),
     /// The computation was stopped before its end.
     Stopped,
 }
 
-/// The result for one program, layout and machine.
+/// The growth and the closure of one program, with one layout and one scope, on one machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cutoff {
     /// The name of the flag's path: the flag goes from the sender to each listener, or from
     /// listener to listener.
     pub program: &'static str,
-    /// The scope of all atomics, as in OpenCL.
+    /// The scope of all atomics, by its name in OpenCL.
     pub scope: &'static str,
     /// The name of the layout. It says where the words that the listeners write lie, such as beside
     /// the data.
     pub layout: &'static str,
     /// The bounds of the machine.
     pub bounds: Bounds,
-    /// The numbers of views with one, two and three listeners.
+    /// The numbers of views (states in which the other listeners are left out) with one, two and
+    /// three listeners.
     pub growth: Vec<Growth>,
-    /// The result for the set that contains the views with any number of listeners.
+    /// The result for the closure: the set of views (states with one listener) that covers any
+    /// number of listeners.
     pub closure: Closure,
 }
 
 impl Cutoff {
-    /// Whether the program is safe with any number of listeners.
+    /// Whether the closure proves that the program is safe with any number of listeners.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         matches!(self.closure, Closure::Closed { .. })
     }
 
-    /// The number of views with this number of compute units, if it was computed.
+    /// The number of views of the first listener on a machine with this number of compute units.
+    /// `None` if the number was not computed.
     #[must_use]
     pub fn views(&self, units: usize) -> Option<usize> {
         self.growth.iter().find(|growth| growth.listeners + 1 == units).and_then(|growth| growth.views)
@@ -147,15 +152,15 @@ impl fmt::Display for Closure {
     }
 }
 
-/// The options for a computation of cutoffs: limits, the number of parallel jobs, a seeded fault
-/// and a stop condition.
+/// The options for the computation of growth and closure: limits, the number of parallel jobs, a
+/// seeded fault and a stop condition.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// The largest number of states of one exploration.
     pub states_max: usize,
-    /// The largest number of views of one closure.
+    /// The largest number of views (states with one listener) in the computation of one closure.
     pub views_max: usize,
-    /// The number of programs whose growth and closure are computed at the same time.
+    /// The number of programs that are examined at the same time.
     pub jobs: usize,
     /// The seeded fault of the protocol. `None` for the protocol as written.
     pub mutation: Option<Mutation>,
@@ -192,7 +197,8 @@ fn scopes(subject: &Subject) -> &'static [&'static str] {
     if are_hints { &["device", "work_group"] } else { &["device"] }
 }
 
-/// Computes growth and closure of each program of a protocol, in each layout and on each machine.
+/// Computes growth and closure (see [`Growth`] and [`Closure`]) of each program of a protocol, in
+/// each layout and on each machine.
 ///
 /// # Errors
 /// If a machine cannot run a program.
@@ -224,7 +230,9 @@ fn cutoff(
         {
             Closure::Refuted { listeners: growth.len() + 1, why }
         }
-        Halt::Fault(why) => Closure::Obstacle(format!("the set of views contains a view in which {why}")),
+        Halt::Fault(why) => Closure::Obstacle(format!(
+            "the computed set of views (states with one listener) contains a view in which {why}"
+        )),
         Halt::Obstacle(why) => Closure::Obstacle(why),
         Halt::Stopped => Closure::Stopped,
     });

@@ -1,10 +1,11 @@
-//! The programs of a cutoff: one sender and some equal listeners.
+//! The programs whose growth and closure are computed. Each program has one sender and some equal
+//! listeners.
 
 /// The largest number of listeners whose states are explored.
 pub(super) const LISTENERS_MAX: usize = 3;
 
-/// The words of the programs: the data and the flag of the sender, and the data and the flag of the
-/// listeners.
+/// The words of the programs, in this order: the data of the sender, the flag of the sender, the
+/// data of the listeners, and the flag of the listeners.
 const WORDS: [&str; 4] = ["x", "f", "z", "g"];
 
 /// An assignment of the four words to lines.
@@ -24,8 +25,8 @@ impl Layout {
     }
 }
 
-/// All layouts. A listener writes beside the data of the sender, beside the flag of the sender, or
-/// beside both.
+/// All layouts. The data of the listeners lie in the line of the sender's data, in the line of the
+/// sender's flag, or in the one line that holds all words.
 pub(super) const LAYOUTS: [Layout; 3] = [
     Layout { name: "beside the data", lines: [0, 1, 0, 1] },
     Layout { name: "beside the flag", lines: [0, 1, 1, 0] },

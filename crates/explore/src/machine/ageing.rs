@@ -3,9 +3,10 @@
 //! If all clocks tick together, a tick of a part (the state of one node) steps its station and ages
 //! its messages under way. If clocks may be apart, each part records by how many ticks its clock is
 //! ahead of the slowest clock. The times of messages under way are then relative to the slowest
-//! clock. These messages age when the slowest clock ticks. Their times are converted from or to the
-//! clock of a node when they leave or reach the node. In both cases a tick of a part is a function
-//! of the part alone.
+//! clock. These messages age when the slowest clock ticks. When a message leaves a node, its times
+//! are converted from the clock of the node to the slowest clock. When a message reaches a node,
+//! its times are converted to the clock of that node. Whether or not clocks may be apart, the
+//! result of a tick of a part depends on the part alone.
 
 use proto::Channels;
 

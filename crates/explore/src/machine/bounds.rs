@@ -1,4 +1,4 @@
-//! The bounded machine that is explored.
+//! The sizes and the limits of the machine that is explored.
 
 use proto::issue::IssueRule;
 use proto::words::counted;
@@ -6,18 +6,20 @@ use proto::{CacheShape, Homes, LineAddr, PagePolicy, Topology, WritePolicy};
 
 use crate::machine::placement::LINES_MAX;
 
-/// The bounds of a machine: small, yet large enough for all kinds of contention.
+/// The sizes and rules of an explored machine, and the limits of its runs. The sizes are small, but
+/// large enough for all kinds of contention.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Bounds {
     /// The write policy of the private caches.
     pub l1: WritePolicy,
     /// The write policy of the shared cache.
     pub l2: WritePolicy,
-    /// Number of sets of each private cache, and of each bank.
+    /// Number of sets of each private cache (first value) and of each bank (second value).
     pub sets: (u32, u32),
-    /// Number of ways in each set of each private cache, and of each bank.
+    /// Number of ways in each set of a private cache (first value) and of a bank (second value).
     pub ways: (u32, u32),
-    /// Number of miss registers of each private cache, and of each bank.
+    /// Number of miss registers of each private cache (first value) and of each bank (second
+    /// value).
     pub misses: (u32, u32),
     /// Number of lines that the store buffer of a private cache can hold.
     pub store_buffer: u32,
@@ -25,8 +27,8 @@ pub struct Bounds {
     pub banks: u16,
     /// Number of chiplets. Compute units and banks are divided among them, in order.
     pub chiplets: u16,
-    /// The chiplets of the first two pages. A page has one line and is placed before the program
-    /// begins. Further pages are placed round-robin.
+    /// The home chiplets of the first two pages. A page has one line, and its home is fixed before
+    /// the program begins. The homes of further pages are the chiplets in turn.
     pub pages: (u16, u16),
     /// Whether lines are evicted at any time, not only when a way is needed.
     pub evictions: bool,
@@ -44,9 +46,10 @@ pub struct Bounds {
     /// that all clocks tick together.
     pub skew_ticks: u8,
     /// The maximum number of preemptions of work-groups in a run. If it is not 0, the machine has
-    /// at least two compute units, because a preempted work-group continues on another one.
+    /// at least two compute units, because a preempted work-group continues on another compute
+    /// unit.
     pub preemptions: u8,
-    /// Whether a message may overtake earlier ones of its channel, even if the protocol assumes
+    /// Whether a message may overtake earlier messages of its channel, even if the protocol assumes
     /// FIFO channels.
     pub overtaking: bool,
 }
@@ -56,9 +59,9 @@ pub struct Bounds {
 pub struct Shape {
     /// Number of banks of the shared cache. It is rounded up to a multiple of the chiplets.
     pub banks: u16,
-    /// Number of sets of each private cache, and of each bank.
+    /// Number of sets of each private cache (first value) and of each bank (second value).
     pub sets: (u32, u32),
-    /// Number of ways in each set of each private cache, and of each bank.
+    /// Number of ways in each set of a private cache (first value) and of a bank (second value).
     pub ways: (u32, u32),
 }
 
@@ -134,7 +137,8 @@ impl Bounds {
         pages.map(move |pages| self.chiplets(chiplets, pages))
     }
 
-    /// These bounds, but messages of a channel may overtake one another.
+    /// These bounds, but with this rule for channels: whether the messages of a channel may
+    /// overtake one another.
     #[must_use]
     pub const fn overtaking(self, overtaking: bool) -> Bounds {
         Bounds { overtaking, ..self }
@@ -150,7 +154,7 @@ impl Bounds {
         homes
     }
 
-    /// Each line with its chiplet. Empty if the machine has one chiplet.
+    /// Each line with its home chiplet. The iterator is empty if the machine has one chiplet.
     pub fn placed(&self) -> impl Iterator<Item = (LineAddr, u16)> {
         let Bounds { chiplets, pages, .. } = *self;
         let lines = if chiplets > 1 { LINES_MAX } else { 0 };
@@ -164,9 +168,9 @@ impl Bounds {
         })
     }
 
-    /// The number of compute units of a machine for a program that uses `used` of them. It is
-    /// rounded up so that each chiplet has the same number, and is at least two if work-groups are
-    /// preempted.
+    /// The number of compute units of a machine for a program that uses `used` of them. The number
+    /// is rounded up so that each chiplet has equally many compute units. It is at least two if
+    /// work-groups may be preempted.
     #[must_use]
     pub const fn compute_units(&self, used: u16) -> u16 {
         let used = if self.preemptions > 0 && used < 2 { 2 } else { used };
@@ -185,7 +189,8 @@ impl Bounds {
         Bounds { skew_ticks, ..self }
     }
 
-    /// The machine of these bounds, with at least this number of compute units and this line size.
+    /// The description of a machine with these bounds, at least this number of compute units, and
+    /// this line size.
     #[must_use]
     pub fn topology(&self, cus: u16, line_bytes: u16) -> Topology {
         let l1 = CacheShape {

@@ -84,7 +84,8 @@ impl Controllers {
         self.stations.entry(agent, key).map(|at| at as u8)
     }
 
-    /// The requests of a step of a kernel's beginning or end, and the nodes that they enter.
+    /// The requests that agents make in the step `step` of a kernel's beginning or end. Each
+    /// request has its agent and the node that it enters.
     pub(crate) fn boundary(
         &self,
         step: Boundary,
@@ -99,7 +100,7 @@ impl Controllers {
         self.stations.node_name(node.into())
     }
 
-    /// The number of the initial state of a node's station.
+    /// The number of the initial state of a node's station (controller with its parked inputs).
     pub(crate) fn fresh(&mut self, node: u8) -> u32 {
         let station = self.stations.fresh(node.into());
         self.seen(station)
@@ -144,17 +145,19 @@ impl Controllers {
         &self.looks[station as usize]
     }
 
-    /// The lines that a station holds.
+    /// The lines that the controller of a station holds.
     pub(crate) fn views(&self, station: u32) -> Vec<LineView> {
         self.stations.views(station)
     }
 
-    /// Whether the seeded fault has changed any step of a station so far.
+    /// Whether the seeded fault has changed the effect of any step of a station (controller) so
+    /// far.
     pub(crate) fn is_altered(&self) -> bool {
         self.stations.is_altered()
     }
 
-    /// The number of station states, and the number of known steps.
+    /// The number of known states of stations (controllers with their parked inputs), and the
+    /// number of known steps.
     pub(crate) fn counts(&self) -> (usize, usize) {
         (self.stations.count(), self.steps.len())
     }
@@ -166,8 +169,8 @@ impl Controllers {
             + self.steps.capacity() * (size_of::<(u32, StationInput)>() + 128)
     }
 
-    /// Records the properties of a station that a driver uses, if the station is new. Returns the
-    /// number of the station.
+    /// Records the properties of a station that a driver (such as the explorer) uses, if this state
+    /// of the station is new. Returns the given number of the station.
     fn seen(&mut self, station: u32) -> u32 {
         if station as usize == self.looks.len() {
             self.looks.push(self.stations.look(station));
@@ -175,13 +178,14 @@ impl Controllers {
         station
     }
 
-    /// The station without the parked inputs that come from the node `from`.
+    /// The number of the station without the parked inputs that come from the node `from`.
     pub(crate) fn without(&mut self, station: u32, from: u8) -> u32 {
         let station = self.stations.without(station, from.into());
         self.seen(station)
     }
 
-    /// The response of a station to an input. A known result is reused.
+    /// The response of a station (controller with its parked inputs) to an input. A known result is
+    /// reused.
     pub(crate) fn tell(&mut self, station: u32, told: StationInput) -> Result<Arc<Response>, Arc<str>> {
         if let Some(known) = self.steps.get(&(station, told)) {
             return known.clone();
@@ -225,8 +229,8 @@ impl Controllers {
         self.values.replies.number(aged)
     }
 
-    /// Performs an operation of memory on a line. Returns the numbers of the line's new contents
-    /// and of the reply.
+    /// Lets memory perform the operation `op` on a line. Returns the number of the new content of
+    /// the line, and the number of memory's reply.
     pub(crate) fn serve(&mut self, line: u32, op: u32) -> (u32, u32) {
         if let Some(&known) = self.served.get(&(line, op)) {
             return known;

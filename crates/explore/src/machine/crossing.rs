@@ -12,8 +12,8 @@ use crate::machine::moves::Move;
 pub struct Crossing {
     /// The number of the thread that makes the request or gets the answer.
     pub thread: u8,
-    /// The index among the thread's crossings between the same two nodes in the same direction,
-    /// oldest operation first.
+    /// The index of this crossing among the crossings of the thread that are under way between the
+    /// same two nodes in the same direction. The crossing of the oldest operation has index 0.
     pub nth: u8,
 }
 

@@ -1,9 +1,10 @@
 //! The end of a program. The host reads memory after the last kernel of the program. Then the host
 //! writes, and a further kernel checks that it reads the host's writes.
 //!
-//! The requests at the end of the last kernel are those of the simulator. Their messages are
-//! delivered in one fixed order, because no thread of the program runs any more. A node may answer a
-//! request before it has done all the work for it. This work is done as late as possible.
+//! The requests at the end of the last kernel are the same as in the simulator. Their messages are
+//! delivered in one fixed order, because no thread of the program runs any more. A node may answer
+//! a request while some of the work for the request remains. The remaining work is done as late as
+//! possible.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -20,7 +21,7 @@ use crate::machine::kernels::array_of;
 /// The byte that the host writes to every byte of memory. No word of a program has this value.
 const HOST_BYTE: u8 = 0xb7;
 
-/// The plan keys of the requests at the end of kernels.
+/// The plan keys (properties that select a plan) of the requests at the end of kernels.
 pub(crate) fn end_keys() -> impl Iterator<Item = PlanKey> {
     Boundary::END.into_iter().map(|step| PlanKey::of(&step.request(KernelId(0), true)))
 }
@@ -40,16 +41,19 @@ fn access(op: Op, (line, array): (usize, ArrayId), mask: ByteMask, data: LineDat
     }
 }
 
-/// The stations and the lines of memory that remain after a program.
+/// The stations (controllers with their parked inputs) and the lines of memory that remain after a
+/// program.
 #[derive(Clone, Debug)]
 pub(crate) struct Remainder {
     pub(crate) stations: Vec<u32>,
-    /// The running timers of each node, one bit for each class. All of them are periodic.
+    /// The running timers of each node, one bit for each class of timers. All running timers are
+    /// periodic.
     pub(crate) timers: Vec<u8>,
     pub(crate) lines: Vec<u32>,
 }
 
-/// A machine whose stations and lines of memory are given as numbers.
+/// A machine whose stations (controllers with their parked inputs) and lines of memory are given as
+/// numbers.
 struct Numbers<'a> {
     controllers: &'a mut Controllers,
     stations: Vec<u32>,
@@ -114,8 +118,8 @@ impl StationStore for Numbers<'_> {
     }
 }
 
-/// Ends the kernel. Returns the stations and the lines of memory after its end. Fails if a write
-/// reaches memory after the last answer.
+/// Makes the requests of the end of a kernel. Returns the stations and the lines of memory after
+/// the end. Fails if a write reaches memory after the last of these requests is answered.
 pub(crate) fn end(
     controllers: &mut Controllers,
     slot: u32,
@@ -134,8 +138,8 @@ pub(crate) fn end(
     }
 }
 
-/// Lets the host write every line after the end of a kernel, and another kernel begin. Fails unless
-/// each compute unit reads the host's values.
+/// Lets the host write every line after the end of a kernel, and begins another kernel. Fails if a
+/// compute unit then reads a value that the host did not write.
 pub(crate) fn next_kernel(
     controllers: &mut Controllers,
     slot: u32,
@@ -166,7 +170,8 @@ pub(crate) fn next_kernel(
     plain.rest()
 }
 
-/// The error text of a kernel on compute unit `cu` that reads values from before the host's write.
+/// The error text for a kernel on compute unit `cu` that reads a value which the host has already
+/// overwritten.
 #[must_use]
 pub fn overwritten(cu: u16) -> String {
     format!("after the beginning of a kernel, CU {cu} reads a value that the host has overwritten")

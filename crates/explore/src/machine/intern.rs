@@ -5,7 +5,8 @@ use core::hash::{BuildHasher, Hash};
 use hashbrown::HashTable;
 use rustc_hash::FxBuildHasher;
 
-/// Gives equal values one number, counted from zero in the order of first use.
+/// Gives each value a number. Equal values have the same number. The numbers count from zero, in
+/// the order of first use.
 #[derive(Clone, Debug)]
 pub(crate) struct Interner<T> {
     numbers: HashTable<u32>,
@@ -37,7 +38,7 @@ impl<T: Eq + Hash> Interner<T> {
         number
     }
 
-    /// The value that has a number.
+    /// The value with this number.
     #[inline]
     pub(crate) fn thing(&self, number: u32) -> &T {
         &self.things[number as usize].1

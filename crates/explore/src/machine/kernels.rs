@@ -3,7 +3,7 @@
 //! The threads of such a program are divided into stages. The threads of one stage run at the same
 //! time, and the stages follow one another. A stage with threads on compute units is a kernel. The
 //! requests of `proto::Boundary` come before and after the kernel. Each agent makes its request in
-//! a move of its own, and the agents may do so in any order. The next step begins when all these
+//! a move of its own, and these moves may happen in any order. The program continues when all these
 //! requests are answered. After the last stage, the program ends in the same way as a program with
 //! one kernel.
 
@@ -21,25 +21,25 @@ use crate::subject::Subject;
 
 /// The maximum number of stages (kernels and steps of the host) of a program.
 const STAGES_MAX: usize = 16;
-/// The maximum number of compute units of a program with stages, because a mask has one bit for
-/// each.
+/// The maximum number of compute units of a program with stages (kernels and steps of the host),
+/// because a mask of 16 bits has one bit for each of them.
 const CUS_MAX: u16 = 16;
 
-/// A step of a program: the step ends on all nodes before the next one begins.
+/// A step of a program. A step ends on all nodes before the next step begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ProgramStep {
-    /// The threads of this stage run. The kernel number is meaningful only if the stage is a
-    /// kernel.
+    /// The threads of this stage (a kernel or a step of the host) run. The kernel number is
+    /// meaningful only if the stage is a kernel.
     Run(u8, KernelId),
-    /// The agents make the requests of a kernel's beginning or end. The flag says whether the host
-    /// has written since the previous kernel.
+    /// The agents make the requests of a kernel's beginning or end. At the beginning, the flag says
+    /// whether the host may have written since the previous kernel. At the end, the flag is false.
     Boundary(Boundary, KernelId, bool),
 }
 
 /// A kernel of a program with several kernels, and the facts that its beginning and end depend on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StagedKernel {
-    /// The number of the stage whose threads run in the kernel.
+    /// The number of the stage (kernel or step of the host) whose threads run in the kernel.
     pub stage: u8,
     /// The lines that the kernel uses; each line is an array of its own.
     pub uses: Vec<ArrayUse>,
@@ -47,11 +47,12 @@ pub struct StagedKernel {
     pub host_has_written: bool,
     /// Whether the kernel's writes are released to the host before the host's next read.
     pub is_released: bool,
-    /// Whether another stage follows the kernel.
+    /// Whether another stage (kernel or step of the host) follows the kernel.
     pub is_followed: bool,
 }
 
-/// The steps of a program, and the arrays of its kernels.
+/// The steps of a program (runs of threads, and beginnings and ends of kernels), and the arrays of
+/// its kernels.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps {
     /// The steps of the program, in order.
@@ -80,8 +81,9 @@ impl Steps {
         stages.dedup();
         if placement.stages.len() != program.threads.len() || stages.len() > STAGES_MAX || cus > CUS_MAX {
             let what = format!(
-                "the stages are those of {} threads in {} steps on {cus} compute units; the program has {} \
-                 threads, and at most {STAGES_MAX} steps on {CUS_MAX} compute units are explored",
+                "the placement gives {} threads {} stages (kernels or steps of the host) on {cus} compute \
+                 units, expected a stage for each of the program's {} threads, and at most {STAGES_MAX} \
+                 stages on {CUS_MAX} compute units",
                 placement.stages.len(),
                 stages.len(),
                 program.threads.len()
@@ -180,7 +182,7 @@ impl Steps {
     }
 }
 
-/// An array that consists of one line, with the kernel's accesses to it.
+/// An array that consists of one line. The mode says whether the kernel reads or writes the array.
 fn array(line: LineAddr, mode: AccessMode) -> ArrayUse {
     ArrayUse { array: array_of(line), first: line, lines: 1, mode }
 }
@@ -226,15 +228,17 @@ fn uses(program: &Program, threads: impl Iterator<Item = usize>, words: &[Word])
 }
 
 impl Part {
-    /// Whether this agent still has a request of a kernel's boundary to make at this node.
+    /// Whether this agent must still make a request to this node for the beginning or end of a
+    /// kernel.
     pub(crate) fn asks(&self, agent: u8) -> bool {
         self.todo.checked_shr(agent.into()).is_some_and(|agents| agents & 1 == 1)
     }
 }
 
 impl Machine {
-    /// The part (the state of one node) at the beginning of its current step, with a mark for each
-    /// agent that has a request to make.
+    /// The part (the state of one node) at the beginning of its current step. If the step belongs
+    /// to the beginning or end of a kernel, `todo` marks each agent that must make a request to the
+    /// node.
     pub(crate) fn enter_step(&self, mut part: Part) -> Result<Part, String> {
         if let ProgramStep::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] {
             let asked = self.controllers.boundary(step, kernel, written)?;
@@ -267,7 +271,9 @@ impl Machine {
 
     pub(crate) fn ask_boundary(&mut self, part: &Part, agent: u8) -> PartResult<u32> {
         let ProgramStep::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] else {
-            return Err(std::sync::Arc::from("the program's step is no boundary of a kernel"));
+            return Err(std::sync::Arc::from(
+                "a request for the beginning or the end of a kernel is made in another step of the program",
+            ));
         };
         let request = step.request(kernel, written);
         self.note_key(PlanKey::of(&request));

@@ -1,10 +1,10 @@
-//! Liveness of a thread's registers: a register is live if a later instruction may read it. States
-//! that differ only in dead registers are equal.
+//! Liveness of a thread's registers. A register is live if a later instruction or the condition of
+//! the test may read it. States that differ only in registers that are not live count as equal.
 
 use litmus::program::{Expr, Instr, Program, Reg, Term};
 
-/// The live registers of each thread at each position, as a mask. If a thread has more than 64
-/// registers, all of them count as live.
+/// The live registers of each thread at each position of its code, as a mask. If a thread has more
+/// than 64 registers, all of them count as live.
 pub(crate) fn registers(program: &Program) -> Vec<Vec<u64>> {
     let mut terms = program.state_terms();
     if let Some(filter) = &program.filter {

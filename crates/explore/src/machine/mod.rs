@@ -1,8 +1,8 @@
 //! A program on the controllers of a protocol: parts and their moves.
 //!
-//! A part is the state of one node: its station, the threads whose requests enter there, its
-//! messages under way, and its operations at memory. The effect of a move or an input on a
-//! part is computed once.
+//! A part is the state of one node: its station (controller with its parked inputs), the threads
+//! whose requests enter there, its messages under way, and its operations at memory. The effect of
+//! a move or an input on a part is computed once.
 //!
 //! If a protocol sends the requests of an agent to several controllers, a thread belongs to
 //! the part that its ordinary loads enter. A request to another controller is a move of two
@@ -50,28 +50,32 @@ use placement::{Placement, Unsupported};
 use slots::Slots;
 use thread::{Code, ThreadState};
 
-/// The state of one node: its station, its threads, and its messages and operations under way.
+/// The state of one node: its station (controller with its parked inputs), its threads, and its
+/// messages and operations under way.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Part {
     pub(crate) node: u8,
-    /// The running timers of the node, one bit for each class.
+    /// The running timers of the node, one bit for each class of timers.
     pub(crate) timers: u8,
     /// The ticks by which the node's clock is ahead of the slowest clock. The times of messages
     /// under way are relative to the slowest clock.
     pub(crate) ahead: u8,
-    /// The current step of the program, which is the same on all nodes.
+    /// The index of the current step of the program, such as the run of one kernel. It is the same
+    /// on all nodes.
     pub(crate) step: u8,
     pub(crate) station: u32,
-    /// The agents at this node that still have a request of a kernel's boundary to make (`todo`),
-    /// and the agents that await the answer (`due`), one bit for each.
+    /// The agents that must still make a request to this node for the beginning or end of a kernel
+    /// (`todo`), and the agents that wait for the answer to such a request (`due`). Both are masks
+    /// with one bit for each agent.
     pub(crate) todo: u16,
     pub(crate) due: u16,
     /// The threads that run at this node, each with the number of its state.
     pub(crate) threads: SmallVec<[(u8, u32); 2]>,
-    /// Messages under way from this node, each with its receiver.
+    /// Messages under way from this node, each as the number of its receiver and its own number.
     pub(crate) out: SmallVec<[(u8, u32); 4]>,
-    /// Requests and answers under way from this node between cores and controllers of other nodes.
-    /// Each has its receiver. The list keeps no order of sending.
+    /// Requests from cores of this node to controllers of other nodes, and answers in the other
+    /// direction, that are under way from this node. Each has the number of its receiver. The list
+    /// does not keep the order in which they were sent.
     pub(crate) wires: SmallVec<[(u8, u32); 1]>,
     /// Operations under way to memory, each with its line.
     pub(crate) ops: SmallVec<[(u8, u32); 2]>,
@@ -79,8 +83,8 @@ pub(crate) struct Part {
     pub(crate) replies: SmallVec<[(u8, u32); 2]>,
 }
 
-/// A write to a word. If the written value depends on the old value of the word, the
-/// read-modify-write instead of the value.
+/// A write to a word. If the written value depends on the old value of the word, this is the
+/// read-modify-write that computes the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Written {
     /// The write stores this value.
@@ -102,43 +106,47 @@ pub(crate) struct Machine {
     pub(crate) threads: Interner<ThreadState>,
     memories: Interner<Vec<u32>>,
     pub(crate) words: Interner<Word>,
-    /// Memory after the end of the kernel, by the numbers of stations and memory lines.
+    /// The known results of `drained`. The key holds the numbers of the stations, the running
+    /// timers, and the number of the state of memory.
     drained: FxHashMap<Vec<u32>, Drained>,
-    /// The result of the check that the next kernel reads the host's writes, by the numbers of
-    /// stations.
+    /// The known results of the check that the next kernel reads the host's writes. The key holds
+    /// the numbers of the stations and the running timers.
     begun: FxHashMap<Vec<u32>, PartResult<()>>,
-    /// A mask of the lines that several nodes reach (`shared`), and for each other line the node
-    /// that reaches it (`owners`).
+    /// A mask of the lines to which memory replies in a separate move (`shared`): the lines that
+    /// several nodes access, or all lines if `merge_memory` is off. `owners` has the first node
+    /// that has accessed each line.
     shared: u64,
     owners: FxHashMap<u8, u8>,
-    /// Whether a line turned out to be reached by several nodes, so that the search must restart.
+    /// Whether a second node has accessed a line that the search treated as a line of one node. The
+    /// search must then restart.
     pub(crate) is_stale: bool,
     /// Whether a work-group was preempted in some run.
     pub(crate) preempted: bool,
     /// The rows of the protocol's tables that fired.
     pub(crate) rows: BTreeSet<RowId>,
-    /// The plan keys of the requests that were made.
+    /// The plan keys (properties that select a plan) of the requests that were made.
     pub(crate) keys: Vec<PlanKey>,
-    /// The values that were read from each location (`reads`), and the writes to each location
-    /// (`writes`).
+    /// The pairs of a location and a value that was read from it (`reads`), and the pairs of a
+    /// location and a write to it (`writes`).
     pub(crate) reads: BTreeSet<(LocId, Value)>,
     pub(crate) writes: BTreeSet<(LocId, Written)>,
     /// The description of a feature that the program needs and no explored machine has, if any.
     pub(crate) unsupported: Option<String>,
     /// Reasons why threads could not continue with the values that they read.
     pub(crate) bad_values: BTreeSet<Arc<str>>,
-    /// The record of the current move. `None` unless a replay records the move.
+    /// The record of the current move, if a replay records the move. Otherwise `None`.
     pub(crate) recorded: Option<Recorded>,
 }
 
-/// A result, or the reason why the move of a part (the state of one node) cannot be computed.
+/// A result for a part (the state of one node), or the description of a fault that happens instead.
 pub(crate) type PartResult<T> = Result<T, Arc<str>>;
-/// The lines of memory, or the reason why they never come to rest.
+/// The lines of memory after the end of a kernel, or the description of a fault that happens
+/// instead.
 type Drained = PartResult<Arc<[u32]>>;
 
 impl Machine {
-    /// Puts a program on a machine. `learnt` holds the known steps of controllers on machines of
-    /// the same shape.
+    /// Puts a program on a machine. `learnt` holds controllers with their known steps. If some of
+    /// them belong to an equal machine with equal kernels, the machine takes them.
     pub(crate) fn new(
         subject: &Subject,
         (program, placement): (&Program, &Placement),
@@ -182,8 +190,8 @@ impl Machine {
         })
     }
 
-    /// Forgets all parts (node states), so that the search can restart. Lines that turned out to be
-    /// shared by several nodes stay shared.
+    /// Forgets all parts (node states), so that the search can restart. Lines that are marked as
+    /// shared by several nodes stay marked.
     pub(crate) fn again(&mut self) {
         self.known = Known::new(&self.controllers.subject, self.known.nodes, &self.bounds);
         self.parts = Interner::default();
@@ -256,7 +264,7 @@ impl Machine {
         self.memories.thing(memory)
     }
 
-    /// The lines of memory after the kernel that runs in this state has ended.
+    /// The lines of memory after the end of the last kernel, which runs in this state.
     pub(crate) fn drained(&mut self, state: &[u32]) -> Drained {
         let (parts, memory) = (self.together(state), &state[self.known.nodes..=self.known.nodes]);
         let stations: Vec<u32> = parts.iter().map(|&part| self.part(part).station).collect();
@@ -351,7 +359,7 @@ impl Machine {
         if self.bounds.overtaking { Channels::Unordered } else { self.controllers.subject.info.channels }
     }
 
-    /// The part (the state of one node) with its logical times mapped by `to`.
+    /// The number of the part (the state of one node) with its logical times mapped by `to`.
     pub(crate) fn retimed(&mut self, part: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
         let mut part = self.parts.thing(part).clone();
         part.station = self.controllers.retimed_station(part.station, to);
@@ -428,14 +436,20 @@ impl Machine {
             let response = self.controllers.tell(part.station, told)?;
             if response.is_hit && response.timers & !part.timers != 0 {
                 let name = self.controllers.node_name(part.node);
-                return Err(format!("{name}: the step of a load hit starts a timer").into());
+                return Err(format!(
+                    "{name}: a load hit starts a timer, expected no effect except the answer"
+                )
+                .into());
             }
             self.rows.extend(response.rows.iter().copied());
             self.carry_out(&mut part, &response);
             for &(slot, data) in &response.replies {
                 if let Some(agent) = slot.checked_sub(self.slots.of_boundaries()) {
                     if part.due >> agent & 1 == 0 {
-                        return Err(Arc::from("the boundary of a kernel is answered without a request"));
+                        return Err(Arc::from(
+                            "a request at the beginning or the end of a kernel is answered, but no such \
+                             request is outstanding",
+                        ));
                     }
                     part.due &= !(1 << agent);
                     continue;
@@ -506,13 +520,14 @@ pub(crate) type Sent = (u8, u8, u32);
 /// The record of a move in a replay: the answers to threads, and the messages.
 #[derive(Debug, Default)]
 pub(crate) struct Recorded {
-    /// The answers to threads: the thread, its request, and the values read.
+    /// The answers to threads: the number of the thread, the number of its request, and the values
+    /// that were read.
     pub(crate) answers: Vec<(u8, u32, Vec<Value>)>,
     /// The messages that were sent, in order.
     pub(crate) sends: Vec<Sent>,
 }
 
-/// The numbers of the stations, followed by the running timers if any timer runs.
+/// The numbers of the stations. If any timer runs, the masks of running timers follow.
 fn timed(stations: &[u32], timers: &[u8]) -> impl Iterator<Item = u32> {
     let any = timers.iter().any(|&timers| timers != 0);
     let timers = timers.iter().filter(move |_| any).map(|&timers| u32::from(timers));

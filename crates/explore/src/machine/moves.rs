@@ -1,11 +1,13 @@
-//! The moves of the environment. They are the choices of a search and the steps of a trace.
+//! The moves of the environment: of all that surrounds the controllers, such as threads, channels,
+//! memory and clocks. The moves are the choices of a search and the steps of a trace.
 
 use core::fmt;
 use core::str::FromStr;
 
 use proto::{Symbol as _, TimerClass};
 
-/// One choice of the environment. Nodes, threads and lines are given by number.
+/// One choice of the environment (of all that surrounds the controllers). Nodes, threads and lines
+/// are given by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Move {
     /// A thread issues its next operation.
@@ -19,7 +21,7 @@ pub enum Move {
         from: u8,
         /// The node that receives the message.
         to: u8,
-        /// The index of the message among those under way between the two nodes. It is 0 if
+        /// The index of the message among the messages under way between the two nodes. It is 0 if
         /// channels keep their order.
         nth: u8,
     },
@@ -30,11 +32,13 @@ pub enum Move {
         from: u8,
         /// The node that the request or answer enters.
         to: u8,
-        /// The index of the request or answer among those under way between the two nodes.
+        /// The index of the request or answer among the requests and answers under way between the
+        /// two nodes.
         nth: u8,
     },
-    /// Memory performs the oldest operation of a node on a line. If no other node reaches the line,
-    /// the reply comes at once.
+    /// Memory performs the oldest operation on a line that is under way from a node. The reply
+    /// reaches the node in the same move if no other node accesses the line and
+    /// `Bounds::merge_memory` is on.
     Serve {
         /// The node that sent the operation.
         node: u8,

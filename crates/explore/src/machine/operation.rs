@@ -36,7 +36,9 @@ impl Code {
             Instr::Rmw { dst, op, operand, .. } => {
                 let operand = bits(eval(operand)?)?;
                 let kind = rmw_kind(*op).ok_or_else(|| {
-                    ThreadError::Unsupported(format!("P{thread}: no cache performs {op:?}"))
+                    ThreadError::Unsupported(format!(
+                        "P{thread} has the read-modify-write {op:?}, which no cache performs"
+                    ))
                 })?;
                 (rmw(kind, dst.is_some()), IssueKind::Rmw, operand)
             }
@@ -90,8 +92,8 @@ impl Code {
     }
 
     /// Adds accesses of the following instructions to the request of a thread's next instruction.
-    /// Stops at the first access that the same request cannot make. Returns the number of
-    /// instructions in the request.
+    /// Stops at the first access that the same request cannot make. Adds nothing if the placement
+    /// does not combine accesses. Returns the number of instructions in the request.
     pub(crate) fn combine(
         &self,
         thread: usize,
@@ -115,7 +117,8 @@ impl Code {
     }
 
     /// The request of the instruction that is `distance` instructions after the thread's next one.
-    /// `None` if the instruction depends on a register that an operation before it writes.
+    /// `None` if the two instructions differ in kind, or if the later instruction depends on a
+    /// register that an earlier operation writes.
     fn lane(&self, thread: usize, state: &ThreadState, distance: u8) -> Option<Request> {
         let first = self.instr(thread, state.pc)?;
         let instr = self.instr(thread, state.pc + u16::from(distance))?;
@@ -166,8 +169,8 @@ impl Code {
     }
 }
 
-/// Whether one request can make the access of `lane` as well. Synchronizing accesses are not
-/// combined.
+/// Whether `request` can also make the access of `lane`, the request of a following instruction.
+/// Synchronizing accesses are not combined.
 fn combines(request: &Request, lane: &Request) -> bool {
     let synchronizes = request.order.acquires() || request.order.releases();
     let op = |op: Op| match op {

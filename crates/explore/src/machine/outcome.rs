@@ -11,8 +11,8 @@ use crate::machine::Machine;
 /// [`litmus::program::Program::state_terms`].
 pub type Outcome = Vec<Value>;
 
-/// Whether all stations are at rest and no thread has an operation under way. Threads may still
-/// wait for one another.
+/// Whether all stations (controllers with their parked inputs) are at rest and no thread has an
+/// operation under way. Threads may still wait for one another.
 pub(crate) fn is_at_rest(machine: &Machine, state: &[u32]) -> bool {
     state[..machine.known.nodes].iter().all(|&part| {
         let part = machine.part(part);
@@ -21,7 +21,8 @@ pub(crate) fn is_at_rest(machine: &Machine, state: &[u32]) -> bool {
     })
 }
 
-/// Adds the outcome of a final state, in which the program has ended, to `outcomes`.
+/// Adds the outcome of a final state, in which the program has ended, to `outcomes`. Leaves out an
+/// outcome that the filter of the test excludes.
 pub(crate) fn of(
     machine: &mut Machine,
     state: &[u32],

@@ -126,7 +126,8 @@ impl Placement {
         !self.lanes && self.widths.iter().all(|&width| width == Width::W4)
     }
 
-    /// This placement, but with all locations except for the first on one line.
+    /// This placement, but with the first location on one line, and all other locations together on
+    /// another line.
     #[must_use]
     pub fn crowded(self) -> Placement {
         let lines = (0..self.lines.len()).map(|at| u8::from(at > 0)).collect();
@@ -242,7 +243,8 @@ impl fmt::Display for Placement {
     }
 }
 
-/// The threads of a program by stage (kernel or step of the host), as in traces and reports.
+/// A text that lists the threads of each stage (kernel or step of the host), as traces and reports
+/// show it.
 fn in_words(placement: &Placement) -> String {
     let mut stages: BTreeMap<u8, Vec<String>> = BTreeMap::new();
     for (thread, &stage) in placement.stages.iter().enumerate() {
@@ -280,7 +282,7 @@ impl Word {
         line.write(self.offset, self.width, bits);
     }
 
-    /// The bits that represent a value in the word.
+    /// The bits that represent a value in the word. Fails if the value does not fit into the word.
     pub(crate) fn bits(&self, value: Value) -> Result<u64, String> {
         let bits = value.cast_unsigned();
         if self::value(bits, self.width) == value {
@@ -301,7 +303,8 @@ pub(crate) fn value(bits: u64, width: Width) -> Value {
 /// leaves room for some additions.
 const SMALL_MAX: Value = 31;
 
-/// Whether the values of the program fit into one byte. An address does not fit into one byte.
+/// Whether all constants of the program are so small ([`SMALL_MAX`]) that its values fit into one
+/// byte. An address does not fit into one byte.
 fn has_small_values(program: &Program) -> bool {
     let is_small = |value: Value| (-SMALL_MAX..=SMALL_MAX).contains(&value);
     let has_small = |expr: &Expr| {
@@ -334,7 +337,7 @@ pub(crate) fn layout(program: &Program, placement: &Placement) -> Result<(Vec<Wo
         }
         let line = placement.lines.get(at).copied().filter(|&line| line < LINES_MAX);
         let line = line.ok_or_else(|| {
-            Unsupported(format!("{} needs a line with a number below {LINES_MAX}", location.name))
+            Unsupported(format!("the placement must give {} a line number below {LINES_MAX}", location.name))
         })?;
         let (used, width) = (&mut used[usize::from(line)], placement.width(at));
         let offset = used.next_multiple_of(width.bytes());
@@ -359,20 +362,22 @@ pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), U
         || placement.lines.len() != program.locations.len()
         || !has_widths
     {
-        return refuse(String::from("the placement is of another program"));
+        return refuse(String::from(
+            "the placement does not fit the program: it has another number of threads, locations or widths",
+        ));
     }
     if program.dialect == Dialect::Vulkan {
         return refuse(String::from("no protocol makes writes available and visible by storage class"));
     }
     for location in &program.locations {
         if location.region != Region::Global {
-            return refuse(format!("{} lies in local memory, which no cache sees", location.name));
+            return refuse(format!("{} lies in local memory, which no cache contains", location.name));
         }
     }
     for (t, thread) in program.threads.iter().enumerate() {
         for instr in &thread.code {
             if instr.access().is_some_and(|a| a.proxy != Proxy::Generic) {
-                return refuse(format!("P{t} accesses memory through another proxy than the generic one"));
+                return refuse(format!("P{t} accesses memory through a proxy other than the generic proxy"));
             }
             match instr {
                 Instr::Rmw {
@@ -389,7 +394,8 @@ pub(crate) fn supports(program: &Program, placement: &Placement) -> Result<(), U
                     }
                     if barrier.quorum.is_some() || barrier.arrive {
                         return refuse(format!(
-                            "P{t} has a barrier with a quorum or an arrival without a wait"
+                            "P{t} has a barrier that waits for a given number of threads (a quorum), or that \
+                             does not wait (an arrival)"
                         ));
                     }
                 }

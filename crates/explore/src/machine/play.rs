@@ -18,8 +18,8 @@ pub(crate) enum Halt {
     Impossible(Arc<str>),
 }
 
-/// A sink for the successors of a state. It keeps the effect of one move, and the list of all moves
-/// that the state offers.
+/// A receiver of the successors of a state. It keeps the effect of one move, and the list of all
+/// moves that the state offers.
 struct Offers {
     mv: Move,
     next: Option<Vec<u32>>,
@@ -44,7 +44,7 @@ impl Sink for Offers {
 }
 
 impl Machine {
-    /// The next state after a move. The moves of the state must all be known.
+    /// The next state after a move. The effects of all moves of the state must be known.
     pub(crate) fn play(&mut self, state: &[u32], mv: Move) -> Result<Vec<u32>, Halt> {
         let mut offers = Offers { mv, next: None, fault: None, open: Vec::new() };
         self.known.expand(state, &mut Vec::new(), &mut offers);

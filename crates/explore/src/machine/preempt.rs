@@ -28,8 +28,8 @@ use crate::machine::thread::{Pending, SeatState, ThreadState};
 use crate::machine::threads::Issued;
 use crate::machine::{Machine, Part, PartResult};
 
-/// For each thread: the set of threads that are preempted together with it, namely those of its
-/// work-group on its compute unit. Threads of the host are never preempted.
+/// For each thread: the set of threads that are preempted together with it. These are the threads
+/// of its work-group on its compute unit. Threads of the host are never preempted.
 pub(crate) fn groups(
     program: &Program,
     placement: &Placement,
@@ -62,7 +62,8 @@ pub(crate) fn groups(
 
 impl Machine {
     /// Whether the thread at this index of the part (the state of one node) may issue now. It may
-    /// if the program's current step runs its stage, and its work-group is on a compute unit.
+    /// issue if the program's current step runs its stage (kernel or step of the host), and if its
+    /// work-group is on a compute unit.
     pub(crate) fn runs(&self, part: &Part, at: usize) -> bool {
         let (thread, state) = part.threads[at];
         let stage = self.code.placement.stages.get(usize::from(thread));
@@ -115,7 +116,7 @@ impl Machine {
         firsts.map(|&(_, state)| self.thread(state).seat.preempted).sum()
     }
 
-    /// Whether the thread is the first one of a work-group that may be preempted.
+    /// Whether the thread is the first thread of a work-group that may be preempted.
     fn is_first(&self, thread: u8) -> bool {
         self.groups
             .get(usize::from(thread))
@@ -225,9 +226,9 @@ impl Machine {
         }
     }
 
-    /// Makes the request that the compute unit of `thread` makes at this boundary of the running
-    /// kernel. Returns the request if it enters the controller of this part (the state of one
-    /// node).
+    /// Makes the request that the compute unit of `thread` makes at this boundary (beginning or
+    /// end) of the running kernel. Returns the request if it enters the controller of this part
+    /// (the state of one node).
     fn ask_boundary_of(
         &mut self,
         part: &mut Part,

@@ -5,11 +5,12 @@
 //! rebased over all nodes and messages together: the least time of the state becomes zero, and gaps
 //! wider than [`proto::Protocol::REBASED`] are narrowed to that width.
 //!
-//! A part (the state of one node) is interned with times relative to the part's own least time.
-//! After its other words, a state has one more word for each node. This word is the offset of the
-//! part's least time from the least time of the state. So there are few different parts, and the
-//! effect of a part's move is computed once for all times. If a move delivers an input from one
-//! part to another, both parts are expressed relative to the smaller of their two offsets.
+//! A part (the state of one node) is stored once, under a number, with times relative to the part's
+//! own least time. After its other words, a state has one more word for each node. This word is the
+//! offset of the part's least time from the least time of the state. So there are few different
+//! parts, and the effect of a part's move is computed once for all times. If a move delivers an
+//! input from one part to another, both parts are expressed relative to the smaller of their two
+//! offsets.
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -36,7 +37,8 @@ pub(crate) struct Rebase {
     later: FxHashMap<u64, u32>,
 }
 
-/// The times and the offset of one node after a rebase.
+/// The logical times of one node in a rebased state: the times relative to the least time of the
+/// node, and the offset of this least time from the least time of the state.
 struct Rebased {
     times: Times,
     offset: u32,
@@ -74,8 +76,9 @@ impl Rebase {
     }
 
     /// The common time base of two parts (node states) between which a move delivers an input, and
-    /// the numbers of ticks by which the receiver and its input are shifted. A receiver without
-    /// times needs no shift.
+    /// the numbers of ticks by which the receiver and the input are shifted. If the receiver has no
+    /// times, the base is that of the sender, and nothing is shifted. `None` if the times of the
+    /// receiver are not known yet.
     fn meet(&self, receiver: (u32, u32), sender_offset: u32) -> Option<(u32, u32, u32)> {
         let (part, offset) = receiver;
         if self.times(part)?.is_empty() {
@@ -85,9 +88,9 @@ impl Rebase {
         Some((from, offset - from, sender_offset - from))
     }
 
-    /// The times in a state, for each part (the state of one node) counted from the earliest time of
-    /// the state, with gaps above `apart` shortened to `apart`. `None` if the times of some part are
-    /// not known yet.
+    /// The times and the offset of each part (the state of one node) after a rebase of the state:
+    /// gaps above `apart` between the times of the state are shortened to `apart`. `None` if the
+    /// times of some part are not known yet.
     fn rebased(&self, nodes: usize, state: &[u32]) -> Option<SmallVec<[Rebased; 8]>> {
         let mut all: SmallVec<[u32; 32]> = SmallVec::new();
         for (&part, &offset) in state[..nodes].iter().zip(&state[nodes + 1..]) {
@@ -203,9 +206,9 @@ impl Machine {
         later
     }
 
-    /// Shifts the times of a delivery to one common base: those in the receiver's part (the state
-    /// of one node), and those in the input. Returns the number of the shifted part, the number of
-    /// the shifted input, and the base.
+    /// Shifts the times of a delivery to one common base: the times in the receiver's part (the
+    /// state of one node), and the times in the input. Returns the number of the shifted part, the
+    /// number of the shifted input, and the base.
     pub(crate) fn learn_meeting(
         &mut self,
         receiver: (u32, u32),

@@ -8,7 +8,8 @@ use crate::machine::controllers::Controllers;
 use crate::machine::placement::Placement;
 use crate::machine::thread::PENDING_MAX;
 
-/// The tables that convert the requests of a program's threads into slots, and slots into requests.
+/// The tables that convert the requests of a program's threads into slots (numbers of requests at a
+/// node), and slots into requests.
 #[derive(Clone, Debug)]
 pub(crate) struct Slots {
     /// For each thread, the node that its ordinary (not atomic) loads enter at the start of the
@@ -87,8 +88,8 @@ impl Slots {
         Slot(at.unwrap_or(issuers.len()) as u32 * PENDING_MAX + u32::from(id))
     }
 
-    /// The first slot of requests at the boundaries of kernels. These slots follow the slots of
-    /// threads at every node.
+    /// The first slot of the requests at the beginning or end of a kernel. These slots follow the
+    /// slots of threads at every node.
     pub(crate) fn of_boundaries(&self) -> u32 {
         (self.units.len() as u32 + 1) * self.first.len() as u32 * PENDING_MAX
     }
@@ -108,8 +109,8 @@ impl Slots {
     }
 }
 
-/// The nodes that the operations of an agent enter. Operations with different plan keys may enter
-/// different nodes.
+/// The nodes that the operations of an agent enter. Operations with different plan keys (kinds,
+/// orders, scopes or hints) may enter different nodes.
 fn entries_of(controllers: &Controllers, agent: Agent) -> Vec<u8> {
     let mut entries = Vec::new();
     for entry in PlanKey::all().filter_map(|key| controllers.entry(agent, key).ok()) {

@@ -3,10 +3,10 @@
 //! The work-groups and the host threads of a program are distributed over kernels, in thread order
 //! and in reverse order. The position of a thread's kernel is the thread's stage. A kernel
 //! completes before the next one begins: the next kernel's beginning acquires what the kernel's end
-//! releases. The program for the memory models expresses this order: at its end, each thread adds
-//! to a word of its stage, at system scope, and the threads of the next stage wait for all of them.
-//! A claim that orders by synchronization then orders the writes of a kernel before the reads of
-//! later ones.
+//! releases. The program for the memory models expresses this order. At its end, each thread adds
+//! one to a counter of its stage, at system scope. The threads of the next stage first wait until
+//! this counter shows the end of all threads of the stage. A memory model that orders accesses by
+//! synchronization then orders the writes of a kernel before the reads of later kernels.
 
 use std::borrow::Cow;
 
@@ -45,8 +45,9 @@ pub(crate) fn spread(program: &Program, agents: &[Agent], kernels_max: u8) -> Ve
     all
 }
 
-/// All ways to cut a row of `units` units into `pieces` pieces. Each way lists the positions of the
-/// cuts: the units that begin a further piece.
+/// All ways to divide a sequence of `units` units (work-groups and host threads) into `pieces`
+/// pieces of successive units. Each way lists the first unit of each piece, except for the first
+/// piece.
 fn cuts(units: usize, pieces: usize) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for _ in 1..pieces {

@@ -16,27 +16,29 @@ use proto::{
 
 use crate::machine::intern::Interner;
 
-/// An input of a station. Requests, messages and memory replies are given by number.
+/// An input of a station (controller with its parked inputs). Requests, messages and memory replies
+/// are given by number.
 pub(crate) type StationInput = drive::StationInput<u32, u32, u32>;
 
-/// The maximum number of parked inputs of a station. More accumulate only if an input is repeated
-/// for ever.
+/// The maximum number of parked inputs of a station (controller with its parked inputs). More
+/// inputs are parked only if the protocol repeats an input for ever.
 const PARKED_MAX: usize = 32;
 
-/// The result of a step of a station, in numbers.
+/// The result of a step of a station (controller with its parked inputs), in numbers.
 #[derive(Debug, Default)]
 pub(crate) struct Response {
     pub(crate) station: u32,
     pub(crate) sends: Vec<(u8, u32)>,
     /// The operations for memory: the line and the number of the operation.
     pub(crate) memory: Vec<(u8, u32)>,
-    /// The timers that the step starts, one bit for each class.
+    /// The timers that the step starts, one bit for each class of timers.
     pub(crate) timers: u8,
-    /// Whether the input is a load that a driver may answer as a hit, without this step.
+    /// Whether the input is a load that a driver (such as the simulator) may answer as a hit,
+    /// without this step.
     pub(crate) is_hit: bool,
     /// The answers to requests: the slot and the number of the data, if any.
     pub(crate) replies: Vec<(u32, Option<u32>)>,
-    /// The rows that fired in the step.
+    /// The rows of the protocol's tables that fired in the step.
     pub(crate) rows: Vec<RowId>,
 }
 
@@ -48,18 +50,20 @@ pub(crate) struct Victim {
     pub(crate) is_needed: bool,
 }
 
-/// The properties of a station that a driver uses: the ways that it may evict, and whether it is at
-/// rest.
+/// The properties of a station (controller with its parked inputs) that a driver (such as the
+/// explorer) uses: the ways that it may evict, and whether it is at rest.
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) victims: Vec<Victim>,
-    /// The reason why the station is not at rest.
+    /// The reason why the station is not at rest. `None` if it is at rest.
     pub(crate) unrest: Option<Arc<str>>,
-    /// The first rule that a step into this state of the station breaks.
+    /// The description of the first rule that the station breaks in this state. `None` if it breaks
+    /// no rule.
     pub(crate) fault: Option<Arc<str>>,
 }
 
-/// The numbered inputs and outputs of stations, except for messages.
+/// The numbered inputs and outputs of stations (controllers with their parked inputs), except for
+/// messages.
 #[derive(Default)]
 pub(crate) struct Values {
     pub(crate) requests: Interner<Request>,
@@ -75,7 +79,8 @@ impl Values {
     }
 }
 
-/// The stations and the messages of one protocol on a machine.
+/// The stations (controllers with their parked inputs) and the messages of one protocol on a
+/// machine.
 pub(crate) trait Stations {
     /// The machine on which the stations are.
     fn topology(&self) -> &Topology;
@@ -87,25 +92,28 @@ pub(crate) trait Stations {
     fn node_name(&self, at: At) -> String;
     /// The node that an operation of an agent enters.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests of a step of a kernel's beginning or end, and the nodes that they enter.
+    /// The requests that agents make in the step `step` of a kernel's beginning or end. Each
+    /// request has its agent and the node that it enters.
     fn boundary(
         &self,
         step: Boundary,
         kernel: KernelId,
         host_has_written: bool,
     ) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// The number of the initial state of a node's station.
+    /// The number of the initial state of a node's station (controller with its parked inputs).
     fn fresh(&mut self, at: At) -> u32;
-    /// The number of different station states met so far.
+    /// The number of different states of stations (controllers with their parked inputs) met so
+    /// far.
     fn count(&self) -> usize;
-    /// The properties of a station that a driver uses: the ways that it may evict, and whether it
-    /// is at rest.
+    /// The properties of a station (controller with its parked inputs) that a driver (such as the
+    /// explorer) uses: the ways that it may evict, and whether it is at rest.
     fn look(&self, station: u32) -> Look;
-    /// The lines that a station holds.
+    /// The lines that the controller of a station holds.
     fn views(&self, station: u32) -> Vec<LineView>;
-    /// The result of a station's step on an input.
+    /// The result of the step of a station (controller with its parked inputs) on an input.
     fn step(&mut self, station: u32, told: StationInput, values: &mut Values) -> Result<Response, String>;
-    /// Whether the seeded fault has changed any step of a station so far.
+    /// Whether the seeded fault has changed the effect of any step of a station (controller) so
+    /// far.
     fn is_altered(&self) -> bool;
     /// The name of a message, and the line that the message concerns.
     fn message(&self, msg: u32) -> (&'static str, Option<LineAddr>);
@@ -120,7 +128,7 @@ pub(crate) trait Stations {
     fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
     /// The station without the parked inputs that come from the node `from`, as a number.
     fn without(&mut self, station: u32, from: At) -> u32;
-    /// Ages the tag of a station's operation on memory by `elapsed` ticks.
+    /// Ages the tag (the sender's context) of a station's operation on memory by `elapsed` ticks.
     fn age_tag(&self, station: u32, tag: &mut MemoryTag, elapsed: i32);
     /// The approximate size in bytes.
     fn bytes(&self) -> usize;
@@ -138,7 +146,8 @@ struct Typed<P: Protocol> {
     is_altered: bool,
 }
 
-/// The stations of a machine with these homes of lines, for programs with these kernels.
+/// The stations (controllers with their parked inputs) of a machine with these homes of lines, for
+/// programs with these kernels.
 pub(crate) fn of<P: Protocol>(
     topology: &Topology,
     homes: Homes,
@@ -307,8 +316,8 @@ impl<P: Protocol> Typed<P> {
         nodes.tell(station, at, &told, fx, record)
     }
 
-    /// Checks the result of one step. At most [`PARKED_MAX`] inputs may be parked, and a step that
-    /// only parks an ordinary input must not change the controller.
+    /// Checks the result of one step. At most [`PARKED_MAX`] inputs may be parked. A step that only
+    /// parks an ordinary input (no tick and no atomic request) must not change the controller.
     fn judge(
         &self,
         before: u32,
@@ -329,9 +338,9 @@ impl<P: Protocol> Typed<P> {
         if parked(station) > PARKED_MAX {
             return Err(format!("{:?}: more than {PARKED_MAX} inputs are parked", station.id()));
         }
-        // A request that is parked under its own slot is one that the controller remembers, because
-        // only the controller can resume it. After this, the request may be parked again, under
-        // another key.
+        // The controller itself remembers a request that is parked under its own slot, because only
+        // the controller can resume this request. After this, the request may be parked again,
+        // under another key.
         let listed = |s: &Station<P>| {
             let keys = s.parked_keys().filter(|(key, _)| !matches!(key, Key::Slot(_)));
             keys.map(|(_, n)| n).sum::<usize>()
@@ -339,7 +348,10 @@ impl<P: Protocol> Typed<P> {
         let is_parked = parked(station) > parked(before) && listed(station) > listed(before);
         let waits = is_parked && record.is_silent();
         if is_plain && waits && station.node != before.node {
-            return Err(format!("{:?}: a parked input has changed the state", station.id()));
+            return Err(format!(
+                "{:?}: a step parks its input, but also changes the state of the controller",
+                station.id()
+            ));
         }
         Ok(())
     }
@@ -374,7 +386,10 @@ impl<P: Protocol> Typed<P> {
         if is_answer && !does_more && is_counted && station == before {
             return Ok(true);
         }
-        Err(format!("{:?}: {request:?} hits, but the effects of its step differ from a hit's", station.id()))
+        Err(format!(
+            "{:?}: {request:?} is answered as a hit, but its step has other effects than a hit",
+            station.id()
+        ))
     }
 
     /// Converts the result of a step into numbers.
@@ -387,8 +402,9 @@ impl<P: Protocol> Typed<P> {
     ) -> Result<Response, String> {
         response.sends.extend(record.sends.drain(..).map(|(to, msg)| (to as u8, self.msgs.number(msg))));
         for op in record.memory.drain(..) {
-            let line =
-                u8::try_from(op.line.0).map_err(|_| format!("{:?} is outside every program", op.line))?;
+            let line = u8::try_from(op.line.0).map_err(|_| {
+                format!("a controller accesses {:?} of memory, expected a line number up to 255", op.line)
+            })?;
             response.memory.push((line, values.ops.number(op)));
         }
         response.timers = record.timers.drain(..).fold(0, |bits, class| bits | 1 << class.index());
@@ -401,7 +417,8 @@ impl<P: Protocol> Typed<P> {
     }
 }
 
-/// Whether two records have the same visible effects.
+/// Whether the records of two steps have the same messages, replies, operations on memory and
+/// timers.
 fn is_same<P: Protocol>(a: &Record<P>, b: &Record<P>) -> bool {
     a.sends == b.sends && a.replies == b.replies && a.memory == b.memory && a.timers == b.timers
 }

@@ -23,7 +23,8 @@ pub(crate) struct Code {
     pub(crate) line_bytes: u16,
     core: IssueRule,
     pub(crate) issuers: Vec<Issuer>,
-    /// The live registers (read later) of each thread at each position, as masks.
+    /// The live registers of each thread at each position of its code, as masks. A register is live
+    /// if it may be read later.
     live: Vec<Vec<u64>>,
     has_barriers: bool,
 }
@@ -33,7 +34,7 @@ pub(crate) struct Code {
 pub(crate) struct ThreadState {
     pub(crate) pc: u16,
     /// The progress of a barrier: 0 before the release is complete, 1 while the thread waits for
-    /// the others, 2 before the acquire is complete.
+    /// the other threads, 2 before the acquire is complete.
     pub(crate) phase: u8,
     pub(crate) registers: SmallVec<[Value; 4]>,
     pub(crate) pending: SmallVec<[Pending; 2]>,
@@ -41,11 +42,12 @@ pub(crate) struct ThreadState {
     issue: Issue,
 }
 
-/// The compute unit or host of a thread, and the thread's place there.
+/// The compute unit or host of a thread, the thread's wavefront there, and the state of its
+/// work-group with regard to preemption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Seat {
     pub(crate) agent: Agent,
-    /// The number of the thread's wavefront among those of the agent.
+    /// The number of the thread's wavefront among the wavefronts of the agent.
     pub(crate) wavefront: u32,
     /// The number of preemptions of the thread's work-group so far.
     pub(crate) preempted: u8,
@@ -57,11 +59,11 @@ pub(crate) struct Seat {
 pub(crate) enum SeatState {
     /// The work-group runs on its compute unit.
     Runs,
-    /// The work-group leaves, and the compute unit releases.
+    /// The work-group is about to leave its compute unit, which makes a release.
     Saves,
     /// The work-group has left, and waits for another compute unit.
     Off,
-    /// The work-group has arrived, and the compute unit acquires.
+    /// The work-group has arrived at a compute unit, which makes an acquire.
     Restores,
 }
 
@@ -87,8 +89,8 @@ pub(crate) enum Offer {
     Silent(ThreadState),
     /// The thread sends a request under this id. It then has the state `next`.
     Send { id: u8, request: Request, next: ThreadState },
-    /// The core keeps a store back in its store buffer, and says later when to send it. The thread
-    /// then has the state `next`.
+    /// The core keeps a store back in its store buffer, and sends it later. The thread then has the
+    /// state `next`.
     Keep { id: u8, request: Request, next: ThreadState },
 }
 
@@ -154,7 +156,8 @@ impl Code {
         })
     }
 
-    /// The maximum number of lines that the program reaches.
+    /// The number of lines that memory needs for the program: the highest number of a line, plus
+    /// one.
     pub(crate) fn lines(&self) -> usize {
         self.words.iter().map(|word| word.line.0 as usize + 1).max().unwrap_or(0)
     }
@@ -208,7 +211,7 @@ impl Code {
         self.program.threads[thread].code.get(usize::from(pc))
     }
 
-    /// Whether the thread has ended and has no operation under way.
+    /// Whether the thread has ended, has no operation under way, and is not being preempted.
     pub(crate) fn is_done(&self, thread: usize, state: &ThreadState) -> bool {
         state.pending.is_empty() && self.has_ended(thread, state) && state.seat.state == SeatState::Runs
     }
@@ -235,7 +238,8 @@ impl Code {
         known
     }
 
-    /// Executes the silent instructions up to the next instruction that accesses memory.
+    /// Executes the silent instructions (those without an access to memory). Stops at the first
+    /// instruction that accesses memory or needs the result of an operation under way.
     fn settle(&self, thread: usize, state: &mut ThreadState) -> Result<(), ThreadError> {
         let value = |state: &ThreadState, expr: &Expr| {
             expr.eval(&state.registers).map_err(|error| ThreadError::BadValue(format!("P{thread}: {error}")))
@@ -262,7 +266,8 @@ impl Code {
         Err(ThreadError::BadValue(format!("P{thread} runs forever without an access to memory")))
     }
 
-    /// Sets all dead registers of a thread (those that no later instruction reads) to zero.
+    /// Sets to zero all dead registers of a thread: the registers that neither a later instruction
+    /// nor the condition of the test reads.
     fn forget(&self, thread: usize, state: &mut ThreadState) {
         let live = self.live[thread][usize::from(state.pc).min(self.live[thread].len() - 1)];
         if state.registers.len() <= 64 {
@@ -305,7 +310,9 @@ impl Code {
             Verdict::Forward(from) => {
                 let from = state.pending.iter().find(|p| IssueId(u32::from(p.id)) == from);
                 let from = from.ok_or_else(|| {
-                    ThreadError::Protocol(format!("P{thread} is forwarded a value that it never wrote"))
+                    ThreadError::Protocol(format!(
+                        "the core forwards a store to P{thread} that this thread never made"
+                    ))
                 })?;
                 let Instr::Load { dst, .. } = instr else { return Ok(Offer::Nothing) };
                 next.registers[usize::from(dst.0)] = from.value.into();
@@ -339,12 +346,12 @@ impl Code {
     ) -> Result<Completed, ThreadError> {
         let fault = |what: &str| ThreadError::Protocol(format!("P{thread} {what}"));
         let at = state.pending.iter().position(|p| p.id == id);
-        let at = at.ok_or_else(|| fault("is answered without a request"))?;
+        let at = at.ok_or_else(|| fault("gets an answer to a request that is not outstanding"))?;
         let pending = state.pending.remove(at);
         let send = state.issue.completed(IssueId(u32::from(id))).map(|id| id.0 as u8);
         let mut reads = SmallVec::new();
         if request.reads() {
-            let data = data.ok_or_else(|| fault("is answered without data for its read"))?;
+            let data = data.ok_or_else(|| fault("gets an answer without the data that it reads"))?;
             reads.extend(self.accesses(request).map(|loc| (loc, self.word(loc).read(data))));
         }
         let is_combined = pending.lanes > 1;
@@ -427,8 +434,8 @@ impl Code {
         self.accesses(request).next().map_or(0, |loc| self.word(loc).read(&request.data))
     }
 
-    /// Lets threads pass a barrier that all threads of its work-group have reached. Returns true if
-    /// a thread has changed.
+    /// Lets the threads of a work-group pass a barrier that all of them have reached. Returns true
+    /// if the state of a thread has changed.
     pub(crate) fn meet(&self, threads: &mut [(usize, ThreadState)]) -> Result<bool, ThreadError> {
         let mut changed = false;
         for (t, state) in threads.iter_mut() {

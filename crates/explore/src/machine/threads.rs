@@ -115,7 +115,7 @@ impl Machine {
     ) -> PartResult<Option<(u8, u8, u32)>> {
         let (thread, id) = self.slots.thread(entry, slot).ok_or_else(|| {
             Arc::from(format!(
-                "{} answers slot {slot}, which no request has",
+                "{} answers the request in slot {slot}, but no request has this slot",
                 self.controllers.node_name(entry)
             ))
         })?;
@@ -124,7 +124,9 @@ impl Machine {
             at.ok_or_else(|| Arc::from(format!("P{thread} is answered at a node where it does not run")))?;
         let mut state = self.threads.thing(part.threads[at].1).clone();
         let pending = state.pending.iter().find(|p| p.id == id).copied();
-        let pending = pending.ok_or_else(|| Arc::from(format!("P{thread} is answered without a request")))?;
+        let pending = pending.ok_or_else(|| {
+            Arc::from(format!("P{thread} gets an answer to a request that is not outstanding"))
+        })?;
         if state.seat.state != SeatState::Runs {
             self.record_answer(thread, pending.request, None::<Value>.into_iter());
             self.has_moved(part, thread);

@@ -1,5 +1,5 @@
-//! Equivalent mutants: seeded faults without an observable effect, each with the argument that it
-//! has none.
+//! Equivalent mutants: seeded faults without an observable effect. For each of them, the protocol
+//! argues why no program can observe it.
 
 use proto::Info;
 

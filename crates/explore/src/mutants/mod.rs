@@ -1,4 +1,4 @@
-//! Seeded faults, which test the checker.
+//! Seeded faults, which test whether the verification detects errors of a protocol.
 //!
 //! A mutant is killed by a forbidden outcome, an impossible step, a deadlock or a livelock. A
 //! panic kills no mutant.
@@ -16,17 +16,19 @@ use rows::RowName;
 /// A protocol with one seeded fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {
-    /// The change of the protocol's tables or plans.
+    /// The change of the protocol's tables (rows for states and events) or plans (steps of
+    /// operations).
     pub mutation: Mutation,
-    /// The changed row, or `None` if a plan is changed.
+    /// The changed row of a table, or `None` if a plan (the steps of an operation) is changed.
     pub row: Option<RowId>,
-    /// The key of the changed plan, or `None` if a row or a step in every plan is changed.
+    /// The key of the changed plan (the steps of an operation), or `None` if a row or a step in
+    /// every plan is changed.
     pub plan: Option<PlanKey>,
     /// The name of the mutant, which describes the change.
     pub name: String,
 }
 
-/// The results of the trials of all mutants, by name.
+/// The names of all mutants, grouped by the result of their trials.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Mutants {
     /// The killed mutants, each with the test that killed it.
@@ -36,12 +38,13 @@ pub struct Mutants {
     /// The equivalent mutants, each with the reason why no program can detect the fault. They do
     /// not count in the total.
     pub equivalent: Vec<(String, String)>,
-    /// The mutants that changed no step of a station: no run reached the change.
+    /// The mutants whose change had no effect on any step of a controller, because no run reached
+    /// the change.
     pub unreached: Vec<String>,
-    /// The mutants that only programs outside all claims reach, such as a change of fences if no
-    /// claimed model defines fences.
+    /// The mutants whose change is reached only by programs to which no claim applies, such as a
+    /// change of fences if no claimed model defines fences.
     pub unasked: Vec<String>,
-    /// The mutants that are argued to be equivalent, but were killed.
+    /// The mutants that the protocol argues to be equivalent, but that a test killed.
     pub misargued: Vec<String>,
     /// The mutants with incomplete trials, of which the result is not known.
     pub undecided: Vec<String>,
@@ -132,14 +135,15 @@ const WEAKER: [(Order, Order); 5] = [
     (Order::SeqCst, Order::Relaxed),
 ];
 
-/// The description of a plan's key in words.
+/// The description of a plan's key (operation, order, scope and hints) in words.
 fn key_name(key: PlanKey) -> String {
     let remote = if key.remote { "remote " } else { "" };
     let commutative = if key.commutative { "commutative " } else { "" };
     format!("{remote}{commutative}{} {} {}", key.op.name(), key.order.name(), key.level.name())
 }
 
-/// The names of steps. A name that occurs several times gets a number.
+/// The names of the steps of a plan. If a name occurs several times, its later occurrences get a
+/// number.
 fn numbered(steps: &[&str]) -> Vec<String> {
     let number = |at: usize| steps[..=at].iter().filter(|step| **step == steps[at]).count();
     let name = |at: usize| match number(at) {

@@ -1,4 +1,4 @@
-//! The rows of a protocol's tables by their names.
+//! Sets of rows of a protocol's tables, and the names of rows.
 
 use core::fmt;
 use std::collections::BTreeSet;
@@ -9,7 +9,8 @@ use smallvec::SmallVec;
 /// The maximum number of rows of a table.
 const TABLE_ROWS: usize = 512;
 
-/// A set of rows. It has one bit for each row, to save memory: very many runs have such a set.
+/// A set of rows. It has one bit for each row, to save memory, because a verification keeps such a
+/// set for each of very many explorations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct RowSet(SmallVec<[u64; 2]>);
 
@@ -67,7 +68,7 @@ impl fmt::Display for RowName {
     }
 }
 
-/// The number of rows that can fire, and the names of those rows that did not fire.
+/// The number of rows that can fire, and the names of those of them that did not fire.
 pub(crate) fn of(tables: &[TableView], fired: &RowSet) -> (usize, Vec<RowName>) {
     let mut total = 0;
     let mut unreached = Vec::new();

@@ -30,8 +30,8 @@ pub struct Claim {
 
 #[derive(Clone, Debug)]
 enum Method {
-    /// Sequential consistency for race-free programs. The reading holds the race-free model, with
-    /// all its open questions decided.
+    /// Sequential consistency for race-free programs. The reading is the race-free model with a
+    /// decision of each question that the model leaves open.
     RaceFree(Reading),
     /// A model that is written in the language cat.
     Clauses(Box<Model>),
@@ -55,7 +55,8 @@ pub struct Promise {
 }
 
 impl Promise {
-    /// Whether synchronization orders a data conflict between threads at different caches.
+    /// Whether synchronization orders a data conflict between threads on different agents (compute
+    /// units or hosts).
     #[must_use]
     pub fn is_synchronized(&self, placement: &Placement) -> bool {
         let at = |thread: u8| placement.agents.get(usize::from(thread));
@@ -72,10 +73,11 @@ pub enum NoPromise {
     Incomplete(String),
 }
 
-/// The model of one memory for all programs, racy ones and those without scopes included.
+/// The name of the model in which all threads access one memory. The model also defines programs
+/// with races and programs without scopes.
 const ONE_MEMORY: &str = "sc";
 
-/// The maximum number of states of the model's own search for one program.
+/// The maximum number of states in the search that evaluates a race-free model on one program.
 const MODEL_STATES_MAX: u64 = 4_000_000;
 
 /// Whether every synchronizing operation of the program is sequentially consistent, so that no core
@@ -91,7 +93,7 @@ fn is_seq_cst(program: &Program) -> bool {
     })
 }
 
-/// Whether all synchronizing operations have system scope.
+/// Whether all atomic accesses and all fences of the program have system scope.
 fn reaches_the_host(program: &Program) -> bool {
     let is_wide =
         |scope: Option<ScopeId>| scope.is_some_and(|scope| program.scopes.get(scope).level == Level::System);
@@ -185,10 +187,11 @@ impl Claim {
 
     /// Whether the claim covers the program in these placements.
     ///
-    /// Some models ignore scopes, but only system scope reaches the host. Remote operations are not
-    /// for the host, because the host is in no scope that can be promoted. A protocol with such
-    /// claims promises nothing for other programs that use the host. A claim of one memory covers no
-    /// program that uses the host, because the host passes the caches without any synchronization.
+    /// A claim whose model ignores scopes covers a program that uses the host only if all
+    /// synchronizing operations have system scope, because no other scope reaches the host. Any
+    /// other claim covers a program only if no thread on the host makes remote operations, because
+    /// the host is in no scope that can be promoted. A claim of one memory covers no program that
+    /// uses the host, because the host's accesses bypass the caches without any synchronization.
     pub(crate) fn covers(&self, program: &Program, placements: &[Placement]) -> bool {
         let on_host = |thread: usize| {
             placements.iter().any(|placement| matches!(placement.agents.get(thread), Some(Agent::Host(_))))
@@ -216,8 +219,8 @@ impl Claim {
         }
     }
 
-    /// The race-free model of the claim, with all its open questions decided (its reading). `None`
-    /// if the model is of another kind.
+    /// The reading of the claim: its race-free model with a decision of each question that the
+    /// model leaves open. `None` if the model is of another kind.
     #[must_use]
     pub(crate) fn reading(&self) -> Option<Reading> {
         match &self.method {
@@ -226,8 +229,8 @@ impl Claim {
         }
     }
 
-    /// Whether the program races if relaxed atomics count as data. The model does not define this
-    /// case.
+    /// Whether the program races if relaxed atomics count as data. The model does not define how
+    /// relaxed atomics count.
     pub(crate) fn races_where_relaxed_is_data(&self, program: &Program) -> bool {
         let Some(reading) = self.reading() else { return false };
         let promise = race_free(program, reading.relaxed_as(RelaxedAs::Data), &mut || false);
@@ -289,9 +292,9 @@ impl Claim {
         self.promise(&stages::in_turn(program, stages), stop)
     }
 
-    /// Whether the model lets a kernel see the writes of the previous kernel. In a program that a
-    /// model evaluates, operations at system scope order the kernels. A model without system scope
-    /// therefore does not order kernels.
+    /// Whether a kernel sees the writes of the previous kernel in all executions that the model
+    /// allows. In a program that a model evaluates, operations at system scope order the kernels. A
+    /// model without system scope therefore does not order kernels.
     fn orders_kernels(&self) -> bool {
         *self.orders_kernels.get_or_init(|| {
             litmus::parse::parse(IN_TWO_KERNELS).is_ok_and(|program| {

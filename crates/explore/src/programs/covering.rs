@@ -1,4 +1,5 @@
-//! Covering arrays: few combinations of values that contain all pairs of values.
+//! Covering arrays: small sets of combinations of values, such that each pair of values occurs in
+//! some combination.
 
 /// Rows of values such that each pair of values of two columns occurs together in some row. A
 /// column has `sizes[column]` values, numbered from zero.

@@ -3,13 +3,14 @@
 //!
 //! Other programs access one word with each request, on machines with two banks and caches of one
 //! set. In a dimension program a sender passes data to a receiver through a flag, while other
-//! threads access adjacent words. Its dimensions are the width of the words, the words of a request,
-//! the operations on data and flag, the compute units, the wavefronts, the kernels, the host, the
-//! machine, the banks, and the sets and ways of caches. A covering array chooses the programs: all
-//! pairs of values of two dimensions occur. In some further programs only the boundary of a kernel
-//! orders the accesses. Two programs update words of each width, with values that need all bytes of
-//! a word, and read each word at once. In one program, a line has a dirty byte beside a stale one.
-//! In another, a remote operation must reach a fourth compute unit.
+//! threads access adjacent words. Its dimensions are the width of the words, the words of a
+//! request, the operations on data and flag, the compute units, the wavefronts, the kernels, the
+//! host, the machine, the banks, and the sets and ways of caches. A covering array chooses the
+//! programs: all pairs of values of two dimensions occur. In some further programs only the end of
+//! a kernel orders the accesses. One program fills all ways of a cache with many ways. One program
+//! changes words of eight bytes to values that need all bytes, and another program updates a word
+//! of each width and reads the word at once. In one program, a line has a dirty byte beside a stale
+//! byte. In another, a remote operation must reach a fourth compute unit.
 
 use proto::{Agent, Sharing, Width};
 
@@ -38,7 +39,7 @@ enum WriteKind {
     Add,
     /// A compare-and-swap that succeeds.
     Swap,
-    /// A store, and behind it a compare-and-swap that fails.
+    /// A store and a compare-and-swap that fails.
     Fail,
 }
 
@@ -69,10 +70,11 @@ const CU1: Agent = Agent::Cu(1);
 const CU2: Agent = Agent::Cu(2);
 const CU3: Agent = Agent::Cu(3);
 
-/// The crews of the programs. In the first six, all threads run on compute units: three wavefronts
-/// on one unit, one wavefront on each of two units, three wavefronts on one of two units (two
-/// crews), and wavefronts on three and on four units. In the others, the host is the sender, the
-/// receiver or a neighbour, beside one to three units.
+/// The crews (agents of the threads) of the programs. In the first six, all threads run on compute
+/// units: three wavefronts on one unit, one wavefront on each of two units, three wavefronts on one
+/// of two units (two crews), and wavefronts on three and on four units. In the other crews, the
+/// host is the sender, the receiver or a neighbour, and the other threads run on one to three
+/// units.
 const CREWS: [Crew; 11] = [
     Crew::new(CU0, CU0, &[CU0]),
     Crew::new(CU1, CU0, &[]),
@@ -96,7 +98,8 @@ const WAYS: [u32; 2] = [1, 2];
 /// The numbers of the machines that every verification uses.
 const MACHINES: [u8; 4] = [0, 1, 2, 3];
 
-/// The numbers of values of the dimensions, in the order of [`Values::of`].
+/// The number of values of each dimension (property in which the dimension programs differ), in the
+/// order of [`Values::of`].
 const SIZES: [usize; 11] = [
     WIDTHS.len(),
     LANES.len(),
@@ -133,7 +136,8 @@ const INITIAL: u8 = 1;
 const DATA: [(&str, u8); 2] = [("x", 3), ("y", 4)];
 /// The word of data in a line of its own, with the value that the sender writes.
 const FAR: (&str, u8) = ("u", 5);
-/// The words of the neighbours, each with the value that its neighbour writes.
+/// The words of the neighbours (threads beside the sender and the receiver), each with the value
+/// that its neighbour writes.
 const OWN: [(&str, u8); 2] = [("v", 6), ("w", 7)];
 /// The word in the shared line that the receiver writes and reads together with the data.
 const BESIDE: (&str, u8) = ("o", 8);
@@ -178,7 +182,8 @@ impl Values {
         }
     }
 
-    /// The words of the neighbours, each with the value that its neighbour writes.
+    /// The words of the neighbours (threads beside the sender and the receiver), each with the
+    /// value that its neighbour writes.
     fn own(&self) -> &'static [(&'static str, u8)] {
         &OWN[..self.crew.neighbours.len()]
     }
@@ -189,7 +194,7 @@ impl Values {
         (first, first + 1)
     }
 
-    /// The agents of the threads.
+    /// The agents (compute units or the host) of the threads.
     fn agents(&self) -> Vec<Agent> {
         let Crew { sender, receiver, neighbours } = self.crew;
         neighbours.iter().copied().chain([sender, receiver]).collect()
@@ -209,9 +214,9 @@ impl Values {
         if self.passes_to_host() { "memory_scope_all_svm_devices" } else { "memory_scope_device" }
     }
 
-    /// The suffix of a thread's synchronizing functions, and their scope. A remote operation
-    /// synchronizes with the other thread's operations of work-group scope. The host has no
-    /// work-group, and no remote operations.
+    /// The suffix of the names of a thread's synchronizing functions, and the scope of these
+    /// functions. A remote operation synchronizes with the other thread's operations of work-group
+    /// scope. The host has no work-group, and no remote operations.
     fn reach(&self, thread: usize) -> (&'static str, &'static str) {
         let (_, receiver) = self.ends();
         match self.is_remote {
@@ -357,13 +362,14 @@ impl Values {
     }
 }
 
-/// The number of the group of dimension programs. Other groups have smaller numbers.
+/// The number of the group of dimension programs. The groups of enumerated programs and of message
+/// programs have smaller numbers.
 const GROUP: usize = 1 << 17;
 
 /// The number of lines that [`in_many_ways`] writes: one more than the ways of its caches.
 const MANY: usize = 10;
 
-/// A program that fills all ways of caches with nine ways and needs one way more.
+/// A program for caches with nine ways. It fills all ways and needs one way more.
 fn in_many_ways() -> (String, Placement, Shape) {
     let words: Vec<String> = (0..MANY).map(|word| format!("x{word}")).collect();
     let all = |of: &dyn Fn(&String) -> String| words.iter().map(of).collect::<Vec<_>>();
@@ -421,8 +427,8 @@ fn in_wide_words() -> (String, Placement) {
     (text, placement)
 }
 
-/// A program that updates a word of each width and reads it at once. The read overlaps the update,
-/// and must wait for it.
+/// A program that updates a word of each width and reads it at once. The read is issued while the
+/// update is under way, and must wait for the update.
 fn in_each_width() -> (String, Placement) {
     let words = ["x", "y", "z", "w"];
     let all = |of: &dyn Fn(&str) -> String, between: &str| words.map(of).join(between);
@@ -448,8 +454,9 @@ fn in_each_width() -> (String, Placement) {
     (text, placement)
 }
 
-/// A program that keeps a dirty byte and must read a new value of the byte beside it. An acquire must
-/// invalidate exactly the clean bytes of a line.
+/// A program in which a thread writes one byte and then must read a new value of the adjacent byte.
+/// Its cache holds the first byte dirty, so the acquire must invalidate exactly the clean bytes of
+/// the line.
 fn beside_a_dirty_byte() -> (String, Placement) {
     let parameters = "global int* x, global int* y, global atomic_int* g, global atomic_int* f";
     let (release, acquire) =
@@ -510,8 +517,8 @@ forall (1:r0=1 /\\ x=1)
     (text, Placement::new(vec![Agent::Cu(3), Agent::Cu(0)], vec![0, 1]))
 }
 
-/// The programs in which only the boundary of a kernel orders the accesses to the data: a thread of
-/// the first kernel writes, and then a thread of the second kernel or the host reads. No thread
+/// The programs in which only the end of a kernel orders the accesses to the data: a thread of the
+/// first kernel writes, and then a thread of the second kernel or the host reads. No thread
 /// releases, so the end of the first kernel must wait for the write. Each program runs on every
 /// machine.
 fn between_kernels() -> impl Iterator<Item = (String, String, Placement)> {
@@ -541,7 +548,8 @@ fn between_kernels() -> impl Iterator<Item = (String, String, Placement)> {
     })
 }
 
-/// The dimension programs for these claims.
+/// The dimension programs (message programs that differ in word widths, requests and machine
+/// shapes) for these claims.
 #[must_use]
 pub fn dimensions(claims: &[Claim]) -> Vec<Test> {
     let has_remote = claims.iter().any(|claim| claim.sharing() == Sharing::Remote);

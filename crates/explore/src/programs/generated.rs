@@ -23,7 +23,7 @@ use crate::subject::Subject;
 
 /// A family of generated programs: all programs of one shape under one transformation.
 struct Family {
-    /// The letter that begins the names of the family's programs.
+    /// The letter that begins the names of the programs of the family.
     letter: char,
     bound: Bound,
     /// Of the programs that are not synchronized, one in this number is taken.
@@ -101,7 +101,7 @@ pub(crate) fn placed(wide: ScopeChange, bound: Bound) -> Bound {
     }
 }
 
-/// The families of programs with up to this many operations.
+/// The families (sets of programs of one shape) with up to this many operations in a program.
 fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     let pair = |operations: usize, each: usize, orderings: &[Ordering]| Bound {
         operations_of_thread_max: each,
@@ -177,8 +177,8 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
 }
 
 /// Whether the program is a twin: the family also has a program that differs only in scopes, or in
-/// work-items that share a work-group. A twin need not be explored if the protocol's plans do not
-/// depend on scopes within the device.
+/// work-items that share a work-group. A twin need not be explored if the protocol's plans (the
+/// steps of operations) do not depend on scopes within the device.
 pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: ScopeChange) -> bool {
     // If device scope is changed to system scope, a program with work-group scope is no twin,
     // because work-group scope then stands for all narrower scopes.
@@ -189,9 +189,9 @@ pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: ScopeChange) -> bool {
     ops.any(|op| op.kind.synchronizes() && op.level == 0) || shares && !meets
 }
 
-/// The race-free models of the claims, which are checked before the claims themselves. If no claim
-/// has such a model, the result is DRF, which ignores scopes: a program that races with any choice
-/// of scopes races under every model.
+/// The race-free models of the claims, each with its open questions decided. They are checked
+/// before the claims themselves. If no claim has such a model, the result is DRF. DRF ignores
+/// scopes, so a program that races under DRF races under every model, whatever its scopes are.
 pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
     let mut readings: Vec<Reading> = claims.iter().filter_map(Claim::reading).collect();
     if readings.is_empty() {
@@ -213,7 +213,7 @@ pub(crate) fn is_synchronized(generated: &Generated, readings: &[Reading]) -> bo
 /// fences (see [`with_fences`]).
 const GROUPS: usize = 8;
 
-/// The operations of a neighbour, a thread that is added to a program.
+/// The operations of each kind of neighbour. A neighbour is a thread that is added to a program.
 const NEIGHBOURS: [&[Kind]; 3] = [&[Kind::Load], &[Kind::Store], &[Kind::Load, Kind::Store]];
 
 /// The tests of the program with one more thread, called a neighbour. The neighbour runs on a
@@ -320,8 +320,8 @@ fn fenced(ops: &[Op]) -> Vec<Op> {
     ops.iter().flat_map(fenced).collect()
 }
 
-/// Whether the protocol's plans depend on scopes within the device. If not, programs that
-/// differ only in these scopes are equivalent.
+/// Whether the protocol's plans (the steps of operations) depend on scopes within the device. If
+/// not, programs that differ only in these scopes are equivalent.
 #[must_use]
 pub fn scopes_matter(subject: &Subject) -> bool {
     let of_view = |view: &PlansView| {
@@ -370,16 +370,16 @@ pub fn generated(
     programs.make_all(jobs, stop).0
 }
 
-/// The criteria for the choice of programs.
+/// The criteria for the choice of the generated programs that are explored.
 struct Choice {
     readings: Vec<Reading>,
-    /// Whether the model of a claim is written in the language cat. Such a model depends on the
-    /// memory order of fences.
+    /// Whether the model of at least one claim is written in the language cat. Such a model depends
+    /// on the memory order of fences.
     has_clauses: bool,
     scopes_matter: bool,
 }
 
-/// The families of programs, each as a sequence of batches.
+/// The families (sets of programs of one shape), each as a sequence of batches of programs.
 pub(crate) fn in_batches(
     claims: &[Claim],
     scopes_matter: bool,

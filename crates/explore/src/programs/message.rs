@@ -1,9 +1,10 @@
 //! Message programs: one thread releases a word and another thread acquires it, by every kind of
 //! operation and at every scope.
 //!
-//! Small programs rarely exercise all parts of a plan: a stale line that an acquire must
-//! invalidate, dirty bytes that a release must flush, and a third thread that fetches or writes the
-//! line meanwhile. Message programs contain all of these, for each kind of synchronizing operation.
+//! Small programs rarely exercise all parts of a plan (the steps by which a protocol performs an
+//! operation): a stale line that an acquire must invalidate, dirty bytes that a release must flush,
+//! and a third thread that fetches or writes the line meanwhile. Message programs contain all of
+//! these, for each kind of synchronizing operation.
 
 use crate::programs::test::Test;
 
@@ -39,8 +40,8 @@ const SIDES: [Sides; 4] = [
     Sides { host: Some(1), ..sides("to-host", SYSTEM, SYSTEM) },
 ];
 
-/// The sides with two different scopes. Only models that ignore scopes cover programs with these
-/// sides.
+/// The sides (scopes of sender and receiver) with two different scopes. Only models that ignore
+/// scopes cover programs with these sides.
 const MIXED_SIDES: [Sides; 2] =
     [sides("device-to-system", DEVICE, SYSTEM), sides("system-to-device", SYSTEM, DEVICE)];
 
@@ -150,12 +151,14 @@ const SIGNALS: [(SyncKind, &str); 5] = [
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum ThirdThread {
     Nobody,
-    /// The third thread loads from the line, on the compute unit of the receiver.
+    /// The third thread runs on the compute unit of the receiver. It loads a word that shares a
+    /// line with the data or the flag.
     Reader,
-    /// The third thread stores into the line, on the compute unit of the receiver.
+    /// The third thread runs on the compute unit of the receiver. It stores a word that shares a
+    /// line with the data or the flag.
     Writer,
-    /// The third thread loads from the line, on the compute unit of the sender. The sender reads
-    /// the flag again after it has set the flag.
+    /// The third thread runs on the compute unit of the sender. It loads a word that shares a line
+    /// with the data or the flag. The sender reads the flag again after it has set the flag.
     ReaderThere,
 }
 
@@ -214,8 +217,8 @@ fn fence(order: &str, Reach { scope, suffix }: Reach) -> String {
     format!("atomic_work_item_fence{suffix}(CLK_GLOBAL_MEM_FENCE, memory_order_{order}, {scope});")
 }
 
-/// The words of a program in declaration order: the flag, the data, and the two words that the
-/// third thread loads and stores.
+/// The words of a program in declaration order: the flag, the data, the word that a third thread
+/// loads, and the word that a third thread stores.
 const WORDS: &str = "{ f = 0; x = 0; z = 0; w = 0; }";
 /// The lines of the words, for each of two layouts. The words of the third thread share a line with
 /// the data, or with the flag.
@@ -271,11 +274,12 @@ fn text(
     text + &format!("\nscopeTree (device{}{})\n\n{asked}\n", group(0), group(1))
 }
 
-/// The number of the first group of message programs. The groups of enumerated families have
+/// The number of the first group of message programs. The groups of enumerated programs have
 /// smaller numbers.
 const FIRST_GROUP: usize = 1 << 16;
 
-/// A group of message programs with the same sides and the same third thread.
+/// A group of message programs with the same sides (scopes of sender and receiver) and the same
+/// third thread.
 #[derive(Clone, Copy)]
 pub(crate) struct Group {
     number: usize,
@@ -332,7 +336,7 @@ impl Group {
     }
 }
 
-/// The programs of all groups.
+/// All message programs, from all groups of similar programs.
 pub(crate) fn all(has_remote: bool, is_unscoped: bool) -> Vec<Test> {
     groups(has_remote, is_unscoped).flat_map(|group| group.tests()).collect()
 }

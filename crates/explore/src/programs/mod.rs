@@ -26,15 +26,16 @@ use test::{Spread, Test};
 /// A function that returns true when the verification must stop.
 pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// A set of generated programs, before the choice of those that are explored.
+/// A set of generated programs, before the choice of the programs that are explored.
 pub(crate) struct Batch {
-    /// The number of programs that were generated for the batch.
+    /// The number of enumerated programs in the batch. 0 if the programs of the batch are not
+    /// enumerated.
     pub(crate) drawn: usize,
     pub(crate) choose: Choose,
 }
 
-/// A function that chooses the programs of a batch that are explored. It may run at the same time
-/// as those of other batches.
+/// A function that chooses which programs of a batch are explored. The functions of several batches
+/// may run at the same time.
 type Choose = Box<dyn FnOnce(Stop<'_>) -> Finish + Send>;
 
 /// A function that builds the tests of the chosen programs. Batches are finished one by one, in
@@ -50,7 +51,8 @@ pub(crate) struct Chosen {
     pub(crate) sampled: usize,
 }
 
-/// The families of programs in order, each a sequence of batches.
+/// The families (sets of programs that are made in the same way), in order. Each family is a
+/// sequence of batches.
 type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 
 /// The tests of a verification, and the families of programs from which further tests are generated
@@ -58,8 +60,8 @@ type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 #[derive(Default)]
 pub struct Programs {
     tests: Vec<Arc<Test>>,
-    /// The families that still have programs, in reverse order: the next family is the last
-    /// element.
+    /// The families (sets of programs made in the same way) that still have programs, in reverse
+    /// order: the next family is the last element.
     families: Families,
     families_in_all: usize,
     drawn: usize,
@@ -85,13 +87,15 @@ impl Programs {
         Programs { tests: tests.into_iter().map(Arc::new).collect(), ..Programs::default() }
     }
 
-    /// Adds the message programs for these claims.
+    /// Adds the message programs (one thread releases a word, another acquires it) for these
+    /// claims.
     #[must_use]
     pub fn and_messages(self, claims: &[Claim]) -> Programs {
         self.and(vec![generated::messages_in_batches(claims)])
     }
 
-    /// Adds the dimension programs for these claims.
+    /// Adds the dimension programs (which differ in word widths, requests and machine shapes) for
+    /// these claims.
     #[must_use]
     pub fn and_dimensions(self, claims: &[Claim]) -> Programs {
         let claims = claims.to_vec();
@@ -125,7 +129,8 @@ impl Programs {
         self.and(sampled::in_batches(claims, scopes_matter, count, seed))
     }
 
-    /// These programs, but with each also spread over several kernels and hosts.
+    /// These programs, but each of them also in placements that spread it over several kernels and
+    /// hosts.
     #[must_use]
     pub fn spread(self, spread: Spread) -> Programs {
         let of = |test: Arc<Test>| Arc::new(Arc::unwrap_or_clone(test).spread(spread));
@@ -145,7 +150,7 @@ impl Programs {
         &self.tests
     }
 
-    /// The number of programs that the generators have produced so far.
+    /// The number of programs that have been enumerated so far.
     #[must_use]
     pub fn drawn(&self) -> usize {
         self.drawn
@@ -157,8 +162,8 @@ impl Programs {
         self.sampled
     }
 
-    /// The name of the family at which the generation stopped, or `None` if all programs were
-    /// generated.
+    /// A sentence with the number of the family at which the generation stopped, or `None` if all
+    /// programs were generated.
     #[must_use]
     pub fn not_generated(&self) -> Option<String> {
         let (left, all) = (self.families.len(), self.families_in_all);
@@ -173,8 +178,8 @@ impl Programs {
         }
     }
 
-    /// Generates the tests of all programs. Returns the tests, and the number of those that count
-    /// for the random sample.
+    /// Generates the tests of all programs. Returns the tests, and the number of these tests that
+    /// count for the random sample.
     pub(crate) fn make_all(mut self, jobs: usize, stop: Stop<'_>) -> (Vec<Test>, usize) {
         let feed = Feed::new(&mut self, stop);
         pull(jobs, || feed.next(), || |_, _| ());
@@ -194,7 +199,8 @@ impl Programs {
     }
 }
 
-/// Distributes numbered tests to workers. If no test is left, the worker that asks generates more.
+/// Distributes numbered tests to workers. If no test is left, the worker that asks for a test
+/// generates further tests.
 pub(crate) struct Feed<'a> {
     state: Mutex<State<'a>>,
     changed: Condvar,
@@ -205,11 +211,12 @@ struct State<'a> {
     programs: &'a mut Programs,
     /// The number of the next test.
     next: usize,
-    /// The number of batches begun (`begun`), and the number of batches, counted from the first,
-    /// that have become tests (`merged`).
+    /// The number of batches whose programs a worker has begun to choose (`begun`), and the number
+    /// of batches whose tests have been added to `programs` (`merged`). Batches are added in order.
     begun: usize,
     merged: usize,
-    /// Completed batches that wait because an earlier batch is not complete, by number.
+    /// The batches whose programs are chosen, but that wait for an earlier batch. The key is the
+    /// number of the batch.
     early: BTreeMap<usize, Finish>,
     /// Whether a worker has panicked.
     is_broken: bool,

@@ -29,11 +29,11 @@ pub(crate) const BATCH: usize = 64;
 /// Of the drawn programs that are not synchronized, one in this number is taken.
 const ONE_IN: u64 = 512;
 
-/// The maximum number of draws for one synchronized program.
+/// The maximum number of draws, for each synchronized program that is requested.
 const DRAWS_MAX: usize = 1 << 14;
 
-/// The number of the first group of sampled programs, above those of all generated and message
-/// programs.
+/// The number of the first group of sampled programs. It is larger than the numbers of all groups
+/// of enumerated programs and of message programs.
 const FIRST_GROUP: usize = 1 << 17;
 
 /// Programs that are drawn from a seed, as tests.
@@ -64,7 +64,7 @@ pub fn sampled(
 
 /// A stratum of the sample: a shape of programs, with a change of device scope.
 struct Stratum {
-    /// The index of the stratum.
+    /// The index of the stratum (a shape of programs with a change of device scope).
     at: usize,
     shape: Shape,
     wide: ScopeChange,
@@ -85,8 +85,8 @@ struct Taken {
     others: u64,
 }
 
-/// The sampled programs in batches, one sequence of batches for each stratum of the sample. The
-/// result is empty if the count is zero.
+/// The sampled programs in batches. Each stratum of the sample (a shape of programs with a change
+/// of device scope) has its own sequence of batches. The result is empty if the count is zero.
 pub(crate) fn in_batches(
     claims: &[Claim],
     scopes_matter: bool,
@@ -121,8 +121,8 @@ pub(crate) fn in_batches(
 }
 
 impl Stratum {
-    /// The batches of the stratum: they end when enough programs are taken, or no more can be
-    /// drawn.
+    /// The batches of the stratum (a shape of programs with a change of device scope). The sequence
+    /// ends when enough programs are taken, or when no further program can be drawn.
     fn in_batches(self, bound: Bound, seed: u64) -> Box<dyn Iterator<Item = Batch> + Send> {
         let (stratum, taken) = (Arc::new(self), Arc::<Mutex<Taken>>::default());
         // Each stratum draws from its own seed. No program is drawn before the first batch is
@@ -168,7 +168,8 @@ impl Stratum {
         chosen
     }
 
-    /// Builds the tests of these programs. Stops when the stratum has enough synchronized programs.
+    /// Builds the tests of these programs. Stops when the stratum (a shape of programs with a
+    /// change of device scope) has enough synchronized programs.
     fn take(&self, chosen: Vec<(Generated, bool)>, taken: &mut Taken) -> Chosen {
         let mut more = Chosen::default();
         for (generated, is_synchronized) in chosen {

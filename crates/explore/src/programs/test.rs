@@ -67,8 +67,8 @@ impl Default for Spread {
 }
 
 /// The placements of a program in which several hosts run its threads. If the program can run
-/// without a device, all its threads run on hosts. Otherwise only the threads on the host of the
-/// given placements are spread over the hosts.
+/// without a device, all its threads run on hosts. Otherwise only the threads that the given
+/// placements put on the host are spread over the hosts.
 fn on_hosts(program: &Program, placements: &[Placement], hosts: u16) -> Vec<Placement> {
     let has_device = program.scopes.iter().any(|(_, scope)| scope.level == Level::Device);
     let meets = |instr: &Instr| matches!(instr, Instr::Barrier(_));
@@ -92,8 +92,9 @@ const APART_THREADS_MAX: usize = 3;
 
 impl Test {
     /// Reads a test from its text, with the placements that matter. The work-groups are on several
-    /// compute units or on one. The words are on separate lines, in pairs on a line, or all except
-    /// for the first on one line. Words that share a line have different widths.
+    /// compute units or on one. The words are on separate lines, or in pairs on a line, or the
+    /// first word is on one line and all other words are on another. Words that share a line have
+    /// different widths.
     ///
     /// # Errors
     /// If the text cannot be parsed.
@@ -119,8 +120,8 @@ impl Test {
         Ok(Test { name: name.to_owned(), source, placements, machines, shape: None, group: 0 })
     }
 
-    /// The test of a generated program. The program itself is built when it is needed, because the
-    /// generated programs can be very many.
+    /// The test of a generated program. The program itself is built when it is needed, because
+    /// there can be very many generated programs.
     #[must_use]
     pub(crate) fn from_generated(
         name: String,

@@ -24,8 +24,8 @@ pub(crate) enum ScopeChange {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Transform {
     pub(crate) wide: ScopeChange,
-    /// The new order of exchanges, and whether their old values are used. `None` keeps the
-    /// exchanges.
+    /// The new order of exchanges, and whether their old values are used. `None` leaves the
+    /// exchanges unchanged.
     pub(crate) rmw: Option<(Order, bool)>,
     /// Whether each fence only acquires or only releases. The accesses next to the fence decide
     /// which.
@@ -62,7 +62,9 @@ impl FromStr for Transform {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Transform, String> {
-        let refuse = || String::from("`none`, `host-first`, `remote Acquire unused` or the like");
+        let refuse = || {
+            String::from("a change of the program such as `none`, `host-first` or `remote Acquire unused`")
+        };
         if text == "none" {
             return Ok(Transform::NONE);
         }

@@ -14,7 +14,7 @@ use crate::machine::known::{Expansion, Known, Offer, Sink};
 use crate::machine::moves::Move;
 use crate::search::store::{SHARDS, Shard, StateId, Store, hash, shard_of};
 
-/// The number of states in a portion. One worker expands a portion at a time.
+/// The number of states in a portion of a round. A worker expands one portion at a time.
 const ITEM_STATES: usize = 512;
 /// The maximum number of portions (sets of states) in a round of the search.
 const ROUND_ITEMS: usize = 64;
@@ -77,8 +77,10 @@ pub enum Incomplete {
 impl fmt::Display for Incomplete {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Incomplete::Memory(bytes) => write!(f, "more than {} of memory", counted(*bytes, "byte")),
-            Incomplete::States(states) => write!(f, "more than {}", counted(*states, "state")),
+            Incomplete::Memory(bytes) => {
+                write!(f, "the search needs more than {} of memory", counted(*bytes, "byte"))
+            }
+            Incomplete::States(states) => write!(f, "the search has more than {}", counted(*states, "state")),
             Incomplete::Stopped => f.write_str("stopped before the end"),
         }
     }
@@ -110,7 +112,7 @@ pub(crate) struct Searched {
     pub(crate) is_stale: bool,
 }
 
-/// The successors of one portion of the states in a round.
+/// The successors of one portion of the states in a round. Each portion is expanded by one worker.
 #[derive(Debug, Default)]
 struct Portion {
     states: Vec<StateId>,
@@ -323,11 +325,12 @@ fn expand(known: &Known, store: &Store, portions: &mut [Portion], workers: usize
 /// The number of successors that are inserted together.
 const TOGETHER: usize = 16;
 
-/// The shards that one worker fills, by shard number; `None` for the shards of other workers.
+/// The shards (parts of the store of states) that one worker fills, by shard number. `None` for the
+/// shards of other workers.
 type Share<'a> = Vec<Option<&'a mut Shard>>;
 
-/// Inserts the successors. Returns true if some successor was known already and is not further from
-/// the first state than its new parent, so that a cycle is possible.
+/// Inserts the successors into the store. Returns true if some successor was known already and is
+/// not further from the first state than its new parent, so that a cycle is possible.
 fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usize) -> bool {
     let stride = store.stride();
     let mut shares: Vec<Share<'_>> = (0..workers).map(|_| Vec::new()).collect();
@@ -348,8 +351,8 @@ fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usiz
     })
 }
 
-/// Inserts the successors of a portion that belong to the shards of this worker. Returns true if a
-/// cycle is possible.
+/// Inserts those successors of a portion into the store that belong to the shards (parts of the
+/// store) of this worker. Returns true if a cycle is possible.
 fn put_in(share: &mut Share<'_>, portion: &Portion, stride: usize, ends: &[usize]) -> bool {
     let mut is_back = false;
     let hashes = portion.hashes.chunks(TOGETHER);

@@ -40,19 +40,21 @@ pub struct Requirements<'a> {
 /// The result of exploring a program on a machine.
 #[derive(Clone, Debug, Default)]
 pub struct Exploration {
-    /// Every outcome that a run can have.
+    /// Every outcome that a run can have. If the search is incomplete or finds a fault, only the
+    /// outcomes found until then.
     pub outcomes: BTreeSet<Outcome>,
     /// The number of states that the search has visited.
     pub states: u64,
     /// The number of moves between visited states.
     pub transitions: u64,
-    /// The distance of the furthest state from the first one, in moves.
+    /// The distance of the furthest state from the first state, in moves.
     pub depth: u32,
     /// The rows of the protocol's tables that fired.
     pub rows: BTreeSet<RowId>,
-    /// The plan keys of all requests that threads, kernels and the host made during the search.
+    /// The plan keys (operation, order, scope and hints) of all requests that threads, kernels and
+    /// the host made during the search.
     pub keys: Vec<PlanKey>,
-    /// Whether a seeded fault has changed a step of a station.
+    /// Whether a seeded fault has changed the effect of a step of a controller.
     pub altered: bool,
     /// Whether a work-group was preempted in some run.
     pub preempted: bool,
@@ -66,7 +68,8 @@ pub struct Exploration {
     pub throttled: bool,
     /// The bytes used for states, and the bytes used for everything else.
     pub bytes: (u64, u64),
-    /// The numbers of parts (node states), of station states, and of controller steps.
+    /// The numbers of different parts (node states), of different states of stations (controllers
+    /// with their parked inputs), and of known steps of controllers.
     pub parts: (usize, usize, usize),
 }
 
@@ -294,7 +297,8 @@ fn moves(known: &Known, store: &Store, id: StateId) -> Vec<Move> {
     steps.collect()
 }
 
-/// The maximum number of values of a location that are tracked.
+/// The maximum number of values of a location for which [`thin_air`] collects the values that may
+/// have been written. A location with more values is not checked.
 const VALUES_MAX: usize = 4096;
 
 /// The description of the first byte that was read but never written to its location. `None` if no

@@ -11,8 +11,8 @@ pub(super) struct SendOrder {
 }
 
 impl SendOrder {
-    /// The message that a move delivers, and the oldest message of the same channel if the
-    /// delivered one overtakes it.
+    /// The message that a move delivers, and the oldest message of the same channel. `None` if the
+    /// delivered message is the oldest.
     pub(super) fn overtaken(&self, machine: &Machine, state: &[u32], mv: Move) -> Option<(u32, u32)> {
         let Move::Deliver { from, to, nth } = mv else { return None };
         let part = machine.part(*state[..machine.known.nodes].get(usize::from(from))?);

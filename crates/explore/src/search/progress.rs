@@ -44,7 +44,7 @@ impl Sink for Edges<'_> {
 /// The identity of a move for fairness; see [`Offer::identity`].
 type Identity = (Move, Option<u32>);
 
-/// The edges from one state to its successors, by move.
+/// The edges from one state to its successors, each with the move that leads to the successor.
 #[derive(Default)]
 struct Labelled {
     offered: Vec<(Identity, bool, Option<Vec<u32>>)>,
@@ -59,11 +59,11 @@ impl Sink for Labelled {
     }
 }
 
-/// The graph of the states of a finished search. The states are numbered anew without gaps.
+/// The graph of the states of a finished search. The states have new numbers without gaps.
 struct Graph<'a> {
     known: &'a Known,
     store: &'a Store,
-    /// The number of the first state of each shard.
+    /// The number of the first state of each shard (part of the store of states).
     firsts: [u32; SHARDS],
     next: Vec<u32>,
     component: Vec<u32>,

@@ -38,7 +38,7 @@ pub struct Step {
 /// A trace that was replayed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Replay {
-    /// Descriptions of the threads and their places.
+    /// Descriptions of the threads, each with the cache or host port where it runs.
     pub threads: Vec<String>,
     /// The names of the lanes (columns of the chart): the threads' caches, the banks, further
     /// controllers, and memory.
@@ -47,7 +47,7 @@ pub struct Replay {
     pub steps: Vec<Step>,
     /// The end of the replay: the state after the last step.
     pub end: End,
-    /// Explanations of the fault, one line each.
+    /// The lines of the text that explains the fault.
     pub reasons: Vec<String>,
 }
 
@@ -243,7 +243,7 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
             let text = match offer {
                 Some(Ok(crate::machine::thread::Offer::Send { request, .. })) => asks(machine, &request),
                 Some(Ok(crate::machine::thread::Offer::Keep { request, .. })) => {
-                    format!("{}, kept in the core", asks(machine, &request))
+                    format!("{}, kept in the store buffer of the core", asks(machine, &request))
                 }
                 _ => "continues without a request".to_owned(),
             };
@@ -341,9 +341,12 @@ fn overtakes(
     let (name, line) = machine.controllers.message(msg);
     let views = machine.controllers.views(machine.part(state[to]).station);
     let view = views.iter().find(|view| Some(view.line) == line);
-    let held = view.map_or_else(|| String::from("without the line"), |view| format!("in {}", view.state));
+    let held = match view {
+        Some(view) => format!("holds the line in {}", view.state),
+        None => String::from("does not hold the line"),
+    };
     let older = message_text(machine, older);
-    format!("{name} overtakes {older} and reaches {}, {held}", lanes[to])
+    format!("{name} overtakes {older} and reaches {}, which {held}", lanes[to])
 }
 
 /// The name of a line, made of the names of its words.
@@ -426,7 +429,7 @@ fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -
 }
 
 /// The description of a line in a cache: its values, with `*` for dirty words and `-` for invalid
-/// ones.
+/// words.
 fn held(machine: &Machine, view: &LineView) -> String {
     let values = words(machine, view.line).map(|(loc, word)| {
         let mask = word.mask();

@@ -6,15 +6,16 @@
 /// The number of shards of the store. Each shard has its own hash table.
 pub(crate) const SHARDS: usize = 32;
 const SHARD_BITS: u32 = SHARDS.trailing_zeros();
-/// The maximum number of states of a shard.
+/// The maximum number of states in a shard (part of the store of states).
 const SHARD_STATES_MAX: usize = u32::MAX as usize >> SHARD_BITS;
 
-/// The number of a state: a combination of its shard and its place in that shard.
+/// The number of a state: a combination of its shard (part of the store) and its place in that
+/// shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct StateId(pub(crate) u32);
 
 impl StateId {
-    /// The parent of the first state, which has no real parent.
+    /// The number that stands for the parent of the first state, which has no parent.
     pub(crate) const NONE: StateId = StateId(u32::MAX);
 
     pub(crate) const fn new(shard: usize, place: usize) -> StateId {
@@ -42,15 +43,16 @@ pub(crate) fn hash(state: &[u32]) -> u64 {
     hash
 }
 
-/// The shard that belongs to a hash. It depends on bits that the tables in the shards do not use.
+/// The shard (part of the store) for states with this hash. The choice depends on bits that the
+/// tables in the shards do not use.
 #[inline]
 pub(crate) const fn shard_of(hash: u64) -> usize {
     (hash >> 59) as usize % SHARDS
 }
 
-/// The value of a free slot of a shard's hash table.
+/// The value of a free slot in the hash table of a shard (part of the store).
 const EMPTY: u32 = u32::MAX;
-/// The minimum number of slots of a shard's hash table.
+/// The minimum number of slots in the hash table of a shard (part of the store).
 const SLOTS_MIN: usize = 64;
 
 /// A shard: its states, and a hash table of them.
@@ -229,7 +231,7 @@ impl Store {
         self.shards[shard].find(self.stride(), hash, state).map(|place| StateId::new(shard, place))
     }
 
-    /// The path of states from the first one to the state `id`.
+    /// The path of states from the first state to the state `id`.
     pub(crate) fn path(&self, id: StateId) -> Vec<StateId> {
         let mut path = vec![id];
         let mut at = id;

@@ -3,36 +3,39 @@
 //! An episode is a list of sections; in a section, one wavefront accesses some words. The order of
 //! the list is a legal sequentially consistent execution, which defines the value of every load.
 //! Conflicting sections are ordered by a release after the earlier section and an acquire before
-//! the later one, at a randomly drawn scope that includes both. Sections of different kernels are
-//! ordered by the end of the earlier kernel. Any subset of an episode is an episode, so failures
-//! are shrunk by removal.
+//! the later one, at a randomly drawn scope that includes both wavefronts. Sections of different
+//! kernels are ordered by the end of the earlier kernel. Any subset of an episode is an episode, so
+//! failures are shrunk by removal.
 
 use super::draws::Draws;
 use super::layout::{DATA, FIRST_ATOM, FIRST_COUNTER, HOST, IN_ORDER, LAYOUTS, Layout, WAVES};
 use proto::{Level, Order};
 use smallvec::SmallVec;
 
-/// The minimum number of checked values in an episode: loaded words, old values of
-/// read-modify-writes, and values of counters.
+/// The minimum number of checked values in an episode (a random program): loaded words, old values
+/// of read-modify-writes, and values of counters.
 const CHECKED_MIN: usize = 64;
-/// The minimum number of threads in an episode: eight wavefronts and possibly the host.
+/// The minimum number of threads in an episode (a random program): eight wavefronts and possibly
+/// the host.
 const THREADS_MIN: usize = 9;
-/// The maximum number of sections of an episode. Each section contains a load.
+/// The maximum number of sections (lists of accesses of one wavefront) of an episode. Each section
+/// begins with an access whose value is checked, so after this number of sections enough values are
+/// checked.
 pub(super) const SECTIONS_MAX: usize = CHECKED_MIN;
 /// The number of the first kernel's stage. The host runs alone in even stages, between kernels; a
 /// kernel runs in an odd stage.
 pub(super) const FIRST_KERNEL: u8 = 1;
-/// The maximum number of kernels of an episode.
+/// The maximum number of kernels of an episode (a random program).
 pub(super) const KERNELS_MAX: u8 = 3;
 
-/// The work-group of a wavefront in an episode with this number of work-groups, or `None` for the
-/// host.
+/// The work-group of a wavefront in an episode (a random program) with this number of work-groups,
+/// or `None` for the host.
 #[inline]
 pub(super) fn group_of(wave: usize, groups: u8) -> Option<usize> {
     (wave != HOST).then_some(wave % usize::from(groups))
 }
 
-/// Whether a kernel runs in a stage.
+/// Whether a kernel runs in this stage (kernel or step of the host).
 pub(super) fn is_kernel(stage: u8) -> bool {
     stage % 2 == FIRST_KERNEL
 }
@@ -46,7 +49,8 @@ pub(super) enum AccessKind {
     Exchange,
     /// An addition to a data word, which returns the old value.
     Add,
-    /// A compare-and-swap that succeeds for the first of its words.
+    /// A compare-and-swap that expects the old value of the first of its words, and so succeeds for
+    /// this word.
     CompareSwap,
     /// A compare-and-swap that fails.
     FailedSwap,
@@ -93,8 +97,8 @@ impl Access {
         (FIRST_ATOM..DATA).contains(&usize::from(self.word))
     }
 
-    /// The scope of an access to atomic words. Conflicting accesses are ordered like data accesses,
-    /// so any scope is correct.
+    /// The scope of an access to atomic words. Conflicting accesses to atomic words are ordered in
+    /// the same way as conflicting accesses to data, so any scope is correct.
     pub(super) fn level(self, wave: usize) -> Level {
         use Level::{Device, System, WorkGroup};
         match self.style % 8 {
@@ -123,7 +127,8 @@ impl Access {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     pub(super) wave: usize,
-    /// The number of the stage in which the section runs. Stages follow one another.
+    /// The number of the stage (kernel or step of the host) in which the section runs. Stages
+    /// follow one another.
     pub(super) stage: u8,
     pub(super) accesses: SmallVec<[Access; 12]>,
     /// A random number that selects the kind of synchronization.
@@ -133,7 +138,7 @@ pub(super) struct Section {
 /// A random race-free program: a list of sections, and the way in which the machine runs them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Episode {
-    /// The sections, ordered by the stage in which they run.
+    /// The sections (lists of accesses of one wavefront), ordered by the stage in which they run.
     pub(super) sections: Vec<Section>,
     /// The number of the layout of words.
     pub(super) layout: u8,
@@ -143,7 +148,7 @@ pub(super) struct Episode {
     pub(super) preemptions: u8,
 }
 
-/// The properties of a machine that an episode depends on.
+/// The properties of a machine on which an episode (a random program) depends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site<'a> {
     pub(super) layouts: &'a [Layout],
@@ -152,7 +157,7 @@ pub(super) struct Site<'a> {
     pub(super) line_shift: u32,
 }
 
-/// Draws the sections of an episode.
+/// Draws the sections of an episode: each section is a list of accesses of one wavefront.
 struct Sketch<'a> {
     layout: &'a Layout,
     line_shift: u32,
@@ -163,7 +168,7 @@ struct Sketch<'a> {
 }
 
 impl Episode {
-    /// Draws the episode of a seed.
+    /// Draws the episode (random program) of a seed.
     pub(super) fn new(seed: u64, site: Site<'_>) -> Episode {
         let mut draws = Draws::new(seed);
         let draw = draws.next() as usize;
@@ -178,15 +183,15 @@ impl Episode {
         Episode { sections, layout, groups, preemptions }
     }
 
-    /// The number of values in the episode that are checked.
+    /// The number of values in the episode (random program) that are checked.
     pub(super) fn checked(&self) -> usize {
         self.sections.iter().flat_map(|section| &section.accesses).map(|access| access.checked()).sum()
     }
 }
 
 impl Sketch<'_> {
-    /// Draws all sections. The host runs alone before a kernel if there are several kernels and the
-    /// kernel's bit of `visits` is set.
+    /// Draws all sections (lists of accesses of one wavefront). The host runs alone before a kernel
+    /// if there are several kernels and the kernel's bit of `visits` is set.
     fn sections(&mut self, kernels: u8, visits: usize) -> Vec<Section> {
         // Each of the first sections gets a different thread, until the required number of threads
         // is reached. Then threads are drawn freely.

@@ -2,7 +2,7 @@
 
 use super::wave::Wave;
 
-/// A fault of a run of an episode.
+/// A fault that a run of an episode (a random program) shows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct EpisodeFault {
     /// The description of the fault, as a sentence.

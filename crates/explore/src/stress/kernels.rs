@@ -34,7 +34,8 @@ impl Boundaries {
         ]))
     }
 
-    /// The requests of a step. Only the acquire of the whole machine depends on writes of the host.
+    /// The requests of the step `step` at the beginning or the end of a kernel. Only the acquire of
+    /// the whole machine depends on writes of the host.
     fn of(&self, step: Boundary, host_has_written: bool) -> &Requests {
         let host_has_written = host_has_written && step == Boundary::BeginMachine;
         let is_it =
@@ -69,7 +70,9 @@ impl Machine {
             return Err(unfinished(&self.waves, "no event is left"));
         }
         if self.seats.is_moving() {
-            return Err(fault(String::from("no event is left, but a work-group has not changed its CU")));
+            return Err(fault(String::from(
+                "no event is left, but a work-group has not arrived at its new CU",
+            )));
         }
         if stage.is_kernel() {
             self.pass_boundary((Boundary::EndCus, false), program)?;
@@ -101,7 +104,9 @@ impl Machine {
                     Boundary::BeginMachine | Boundary::BeginCus => "begin",
                     Boundary::EndCus | Boundary::EndMachine => "end",
                 };
-                Err(fault(format!("all wavefronts are done, but their kernel does not {what}")))
+                Err(fault(format!(
+                    "no event is left, but a kernel does not {what}: a request at its boundary has no answer"
+                )))
             }
         }
     }
@@ -154,7 +159,8 @@ impl Machine {
     }
 }
 
-/// The value of a word in a report: for data whose bytes are equal, the value of each byte.
+/// The text of a word's value in a report. If all bytes of a data word are equal, the text shows
+/// the value of one byte.
 pub(super) fn value_text(word: usize, bytes: &[u8]) -> String {
     let value = bytes.iter().rev().fold(0u64, |value, &byte| value << 8 | u64::from(byte));
     match bytes {

@@ -1,17 +1,21 @@
-//! The words of an episode: their kinds, their widths, and their places in memory.
+//! The words of an episode (a random program): their kinds, their widths, and their places in
+//! memory.
 
 use super::draws::Draws;
 use proto::Width;
 
-/// The number of wavefronts of an episode; the last one is the host's thread.
+/// The number of wavefronts of an episode (a random program). The last of them is the thread of the
+/// host.
 pub(super) const WAVES: usize = 16;
 pub(super) const HOST: usize = WAVES - 1;
-/// The maximum number of work-groups of an episode, and of compute units of a machine.
+/// The maximum number of work-groups of an episode (a random program). It is also the maximum
+/// number of compute units of a machine.
 pub(super) const GROUPS_MAX: usize = 8;
-/// The number of words for loads, stores and read-modify-writes.
+/// The number of data words. The sections of an episode (lists of accesses of one wavefront) load,
+/// store and update these words.
 pub(super) const DATA: usize = 24;
-/// The first word that is an atomic: the data words from this one on are accessed atomically, at
-/// varying scopes.
+/// The number of the first data word that is an atomic. The data words with this number or a larger
+/// one are accessed atomically, at varying scopes.
 pub(super) const FIRST_ATOM: usize = 20;
 /// The number of flags of each wavefront: for its work-group, for the device, for the system, and
 /// for remote releases.
@@ -28,7 +32,8 @@ pub(super) const WORDS: usize = FIRST_COUNTER + COUNTERS;
 pub(super) const BYTES_MAX: usize = 8 * WORDS;
 /// The number of different layouts.
 pub(super) const LAYOUTS: usize = 64;
-/// The layout whose words follow one another in numerical order, with four bytes each.
+/// The number of the layout whose words follow one another in numerical order, with four bytes
+/// each.
 pub(super) const IN_ORDER: u8 = 0;
 /// The value of bytes that belong to no word. It must not change.
 const GAP: u8 = 0x5a;
@@ -125,7 +130,7 @@ impl Layout {
     }
 
     /// The data words that one request can access together with the word `first`, among the words
-    /// behind it. Bit `i` of `wanted` asks for the word `first + 1 + i`. The words of a
+    /// with the next numbers. Bit `i` of `wanted` asks for the word `first + 1 + i`. The words of a
     /// read-modify-write have one width.
     pub(super) fn beside(&self, first: usize, wanted: usize, is_rmw: bool, line_shift: u32) -> u32 {
         let mut words = 0;

@@ -27,14 +27,15 @@ const EVENTS_MAX: u64 = 400_000;
 const PACES: usize = 7;
 /// The rate of random evictions, which happen although no way is needed: this number in 256 events.
 const RANDOM_EVICTIONS: u64 = 2;
-/// The rate of preemptions, while the program allows further ones: this number in 256 events.
+/// The rate of preemptions, while the program allows further preemptions: this number in 256
+/// events.
 const PREEMPTIONS: u64 = 4;
 
-/// One in this number of runs is watched: each step is followed by a check of its station. The
-/// checks take longer than the steps.
+/// One in this number of runs is watched: each step is followed by a check of the state of its
+/// controller. The checks take longer than the steps.
 const WATCHED: u64 = 64;
 
-/// The counts of one run of an episode.
+/// The counts of one run of an episode (a random program).
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RunCounts {
     pub(super) operations: u64,
@@ -77,23 +78,24 @@ pub(super) struct Machine {
     pub(super) seats: Seats,
     /// Whether a work-group may be preempted now.
     pub(super) is_preemptive: bool,
-    /// The number of the current kernel, or of the next one.
+    /// The number of the current kernel, or of the next kernel if none runs.
     pub(super) kernel: KernelId,
-    /// The value of the last completed step that sets each flag.
+    /// For each flag, the value that the last completed step has set.
     pub(super) set: [u32; FLAG_WORDS],
     /// For each flag: the wavefronts that sleep until the flag is set, one bit for each wavefront.
     pub(super) sleeping: [u16; FLAG_WORDS],
-    /// The values that additions to each counter have returned, one bit for each.
+    /// For each counter, the values that additions have returned, as a mask with one bit for each
+    /// value.
     pub(super) counted: [u64; COUNTERS],
     /// The requests of a kernel's beginning or end that are not yet answered, one bit for each.
     pub(super) ending: u32,
     victims: Vec<(Way, Rank)>,
     pub(super) ran: RunCounts,
     pub(super) draws: Draws,
-    /// Whether stations are checked after each step of this run.
+    /// Whether the state of a controller is checked after each of its steps in this run.
     is_watched: bool,
-    /// Whether the last run has ended without a possible event left. In that case, the reset for
-    /// the next run has no messages, operations or requests to remove.
+    /// Whether the last run has ended because no event was possible any more. In that case, the
+    /// reset for the next run has no messages, operations or requests to remove.
     has_ended: bool,
 }
 
@@ -150,7 +152,9 @@ impl Machine {
     #[inline]
     pub(super) fn slot(&mut self, node: At, sender: Sender) -> Result<Slot, EpisodeFault> {
         let slot = self.slots.take(node, sender);
-        slot.ok_or_else(|| fault(format!("{} has too many requests", self.stations.node_name(node))))
+        slot.ok_or_else(|| {
+            fault(format!("{} has too many outstanding requests", self.stations.node_name(node)))
+        })
     }
 
     /// Marks a wavefront as ready to issue.
@@ -203,7 +207,10 @@ impl Machine {
             self.run_stage(stage, at == 0, program)?;
         }
         if let Some(at) = (0..self.stations.count()).find(|&at| !self.stations.is_quiet(at)) {
-            return Err(fault(format!("{} is not at rest at the end", self.stations.node_name(at))));
+            return Err(fault(format!(
+                "{} is still busy at the end of the run",
+                self.stations.node_name(at)
+            )));
         }
         self.check_memory(program)?;
         self.ran.kernels = self.kernel.0.into();
@@ -216,7 +223,7 @@ impl Machine {
         while !self.is_idle() {
             self.ran.events += 1;
             if self.ran.events > EVENTS_MAX {
-                return Err(unfinished(&self.waves, "the run does not end"));
+                return Err(unfinished(&self.waves, "the run exceeds its limit of events"));
             }
             if self.subject.is_clocked && self.draws.below(self.pace) == 0 {
                 self.under_way.now += 1;

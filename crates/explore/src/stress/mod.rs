@@ -4,8 +4,9 @@
 //! the host. Its sections synchronize at various scopes and orders and by remote operations; words
 //! of one to eight bytes share lines, requests access several words, caches have a few lines, and
 //! ways are evicted at any time. Some episodes have several kernels, or work-groups that move to
-//! another compute unit. The seed of an episode decides the order of its events. Every loaded value
-//! has one correct result, and is checked; the final contents of memory are checked as well.
+//! another compute unit. The seed of an episode decides the order of its events. Every load has one
+//! correct value, and the loaded value is checked. The final contents of memory are checked as
+//! well.
 //!
 //! A failure reports its seed, and is shrunk to a minimal program.
 
@@ -45,34 +46,36 @@ use tester::Tester;
 
 /// The options of a stress test.
 pub struct Options<'a> {
-    /// The seed of the first episode. Each further episode has the next seed.
+    /// The seed of the first episode (random program). Each further episode has the next seed.
     pub seed: u64,
     /// The number of episodes (random programs) to run.
     pub episodes: u64,
-    /// The memory model under which episodes are race-free. `None` means the models that the
-    /// protocol claims.
+    /// The memory model under which the episodes (random programs) are race-free. `None` means the
+    /// models that the protocol claims.
     pub model: Option<&'a str>,
     /// A seeded fault of the protocol. `None` tests the protocol as written.
     pub mutation: Option<Mutation>,
     /// The number of chiplets that the compute units and the banks are divided among: 1, 2, 4 or 8.
     /// With several chiplets, each page has one line, and a seed decides the chiplet of each page.
     pub chiplets: u16,
-    /// Whether a message may overtake earlier ones between the same two nodes, even if the protocol
-    /// declares that it needs their order ([`Info::channels`](proto::Info::channels)).
+    /// Whether a message may overtake earlier messages between the same two nodes, even if the
+    /// protocol declares that it needs their order ([`Info::channels`](proto::Info::channels)).
     pub overtaking: bool,
-    /// Whether an episode that fails is shrunk. Otherwise the failure shows the whole episode.
+    /// Whether an episode (random program) that fails is reduced to a smaller one that fails too.
+    /// Otherwise the failure shows the whole episode.
     pub shrink: bool,
-    /// The number of episodes that run at once.
+    /// The number of episodes (random programs) that run at once.
     pub jobs: usize,
     /// A function that the test calls now and then; if it returns true, the test ends.
     pub stop: &'a (dyn Fn() -> bool + Sync),
-    /// A function that is called with the number of episodes that have run since the last call.
+    /// A function that is called with the number of episodes (random programs) that have run since
+    /// the last call.
     pub progress: &'a (dyn Fn(u64) + Sync),
 }
 
 impl Default for Options<'_> {
-    /// One episode with seed 0 on one chiplet. The protocol has no seeded fault and is tested under
-    /// the models that it claims.
+    /// One episode (random program) with seed 0 on one chiplet. The protocol has no seeded fault
+    /// and is tested under the models that it claims.
     fn default() -> Self {
         Options {
             seed: 0,
@@ -98,10 +101,11 @@ impl fmt::Debug for Options<'_> {
     }
 }
 
-/// The number of episodes that a worker runs in one batch.
+/// The number of episodes (random programs) that a worker runs in one batch.
 const CHUNK: u64 = 64;
 
-/// Runs episodes on the protocol until one fails.
+/// Runs episodes (random programs) on the protocol until an episode fails or the requested number
+/// of episodes has run.
 ///
 /// # Errors
 /// If no episodes exist for the protocol's claims, or a machine of the protocol cannot be

@@ -1,4 +1,5 @@
-//! The order of an episode's sections, and the steps of its wavefronts.
+//! The order of the sections of an episode (a random program), and the steps of its wavefronts. A
+//! section is a list of accesses of one wavefront.
 
 use super::episode::{Access, AccessKind, Episode, FIRST_KERNEL, SECTIONS_MAX, Section, group_of, is_kernel};
 use super::layout::{DATA, FIRST_COUNTER, FLAGS, HOST, WAVES, WORDS, initial};
@@ -13,11 +14,12 @@ use smallvec::SmallVec;
 pub(super) struct Stage {
     /// The number of the stage.
     pub(super) number: u8,
-    /// For each wavefront, the number of its steps up to the end of this stage.
+    /// For each wavefront, the number of its steps up to the end of this stage (kernel or step of
+    /// the host).
     pub(super) ends: [u16; WAVES],
     /// Whether the host accesses memory in this stage.
     has_host: bool,
-    /// Whether the host may have written since the kernel before this one began.
+    /// Whether the host may have written since the beginning of the previous kernel.
     pub(super) host_has_written: bool,
     /// Whether the machine releases to the host at the end of this kernel: the host accesses memory
     /// before the next kernel ends, or this kernel is the last one.
@@ -37,7 +39,8 @@ impl Stage {
 pub(super) struct Program {
     pub(super) threads: Vec<Vec<Step>>,
     pub(super) stages: SmallVec<[Stage; 1]>,
-    /// The last value of each flag and counter, and of each byte of a data word.
+    /// The last value of each word: the value of a flag or counter, or the value that all bytes of
+    /// a data word have.
     pub(super) last: [u32; WORDS],
     /// The number of the layout of words (`layout`), the number of work-groups (`groups`), and the
     /// maximum number of times that a work-group may move (`preemptions`).
@@ -70,26 +73,30 @@ const FIRST: [u32; WORDS] = {
     first
 };
 
-/// The sections that come before the current point of one wavefront. Entry `w` stands for all
-/// sections of wavefront `w` whose index in the episode is below the entry.
+/// The sections (lists of accesses of one wavefront) that are ordered before the current point of
+/// one wavefront. Entry `w` stands for all sections of wavefront `w` whose index in the episode is
+/// smaller than the entry.
 type Known = [u16; WAVES];
 
-/// Builds the programs of episodes. The buffers are reused from one episode to the next.
+/// Builds the programs of episodes (random programs), which give the steps of each wavefront. The
+/// buffers are reused from one episode to the next.
 #[derive(Debug, Default)]
 pub(super) struct Planner {
     edges: Vec<Edge>,
-    /// For each section: the index in `edges` after the last edge that ends at this section.
+    /// For each section (list of accesses of one wavefront): the index in `edges` after the last
+    /// edge that orders an earlier section before this section.
     ends: Vec<usize>,
-    /// For each section: the flags that it sets, one bit for each.
+    /// For each section (list of accesses of one wavefront): the flags that it sets, one bit for
+    /// each.
     behind: Vec<u8>,
-    /// For each section: the sections of other wavefronts that the wavefront of this section is
-    /// ordered after when this section ends.
+    /// For each section (list of accesses of one wavefront): the sections that are ordered before
+    /// its end.
     at_end: Vec<Known>,
     program: Program,
 }
 
 impl Planner {
-    /// Computes the program of an episode under these rules.
+    /// Computes the steps of each wavefront of an episode (a random program) under these rules.
     pub(super) fn plan(&mut self, episode: &Episode, rules: Rules) -> &Program {
         self.order(episode, rules);
         let program = &mut self.program;
@@ -250,8 +257,8 @@ fn bits(mut set: u32) -> impl Iterator<Item = usize> {
     })
 }
 
-/// The source of the values that accesses to data store. Each value is one more than the last, so
-/// the values of neighbouring stores differ.
+/// The source of the values that accesses to data store. Each value is one more than the previous
+/// value, so the values of successive stores differ.
 struct Stored(u8);
 
 impl Stored {
@@ -320,10 +327,10 @@ mod tests {
     use crate::stress::episode::Site;
     use crate::stress::layout::Layout;
 
-    /// For each step, the steps that happen before it, by number: its predecessors in its thread,
-    /// the release that it waits for, and the steps before that release. If order is not
-    /// transitive, only those of the releasing thread count among the latter.
-    /// The end of a stage orders all of its steps before later ones.
+    /// For each step, the steps that happen before it, by number. These are its predecessors in its
+    /// thread, the release that it waits for, and the steps before that release. If order is not
+    /// transitive, of the steps before the release only those of the releasing thread count. The
+    /// end of a stage orders all of its steps before the steps of later stages.
     fn before(steps: &[(usize, u8, Step)], transitive: bool) -> Vec<Vec<bool>> {
         let mut before = vec![vec![false; steps.len()]; steps.len()];
         // Sections are in a legal order, and so are steps.
@@ -401,8 +408,7 @@ mod tests {
         (conflicts, across_scopes)
     }
 
-    /// The index of the first step behind a section in its thread, after the section's accesses and
-    /// releases.
+    /// The index in a thread of the first step after the accesses and releases of a section.
     fn end_of(episode: &Episode, section: usize, thread: &[Step], from: usize) -> usize {
         let accesses = episode.sections[section].accesses.len();
         let is_access = |step: &Step| step.words != 0 || step.kind == Kind::Count;

@@ -32,7 +32,7 @@ pub(super) struct Seats {
     groups: u8,
     /// The compute unit of each work-group.
     cus: [u8; GROUPS_MAX],
-    /// The number of each wavefront among those of its compute unit.
+    /// The number of each wavefront among the wavefronts of its compute unit.
     pub(super) wavefronts: [u8; WAVES],
     phases: [Phase; GROUPS_MAX],
     /// The wavefronts that may not issue, one bit for each.
@@ -155,7 +155,7 @@ impl Machine {
         Ok(())
     }
 
-    /// Makes the request that the compute unit of a work-group makes at this boundary of the
+    /// Makes the request of a work-group's compute unit at this boundary (beginning or end) of the
     /// running kernel.
     fn ask_boundary_of(
         &mut self,

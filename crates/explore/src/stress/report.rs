@@ -5,7 +5,7 @@ use core::fmt;
 /// The result of a stress test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StressReport {
-    /// The number of episodes that ran.
+    /// The number of episodes (random programs) that ran.
     pub episodes: u64,
     /// The number of loaded values that were checked.
     pub checked: u64,
@@ -17,16 +17,17 @@ pub struct StressReport {
     pub kernels: u64,
     /// The number of times that a work-group moved to another compute unit.
     pub preemptions: u64,
-    /// The failure with the lowest seed, if any episode failed.
+    /// The failure with the lowest seed, if any episode (random program) failed.
     pub failure: Option<Failure>,
 }
 
 /// An episode (random program) that failed, with its shrunk form.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The seed of the episode. A run of one episode from this seed fails again.
+    /// The seed of the episode (random program) that failed. A run of one episode from this seed
+    /// fails again.
     pub seed: u64,
-    /// The description of the fault in the episode.
+    /// The description of the fault in the episode (random program).
     pub what: String,
     /// The description of the fault in the small program, which is the shrunk episode.
     pub small_what: String,
@@ -36,7 +37,7 @@ pub struct Failure {
     /// The width and the place in memory of each data word of the small program (the shrunk
     /// episode).
     pub words: Vec<String>,
-    /// The description of the machine on which the episode failed.
+    /// The description of the machine on which the episode (random program) failed.
     pub machine: String,
 }
 
@@ -53,7 +54,7 @@ impl StressReport {
 }
 
 impl Failure {
-    /// The number of operations of the small program.
+    /// The number of operations of the small program (the shrunk episode).
     #[must_use]
     pub fn operations(&self) -> usize {
         self.program.iter().map(|(_, steps)| steps.len()).sum()

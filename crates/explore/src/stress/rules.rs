@@ -1,12 +1,13 @@
-//! The memory models' conditions for race-free episodes.
+//! The conditions of the memory models for race-free episodes (random programs).
 
-/// The ways in which the program may order sections.
+/// The ways in which an episode (a random program) may order its sections (lists of accesses of one
+/// wavefront).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Rules {
     /// Whether a chain of synchronization over different scopes orders accesses.
     pub(super) transitive: bool,
-    /// Whether any scope below the system suffices to order sections, because scopes are only
-    /// hints.
+    /// Whether any scope narrower than system scope suffices to order the sections (lists of
+    /// accesses) of an episode, because scopes are only hints.
     pub(super) hints: bool,
     /// Whether remote operations may order accesses.
     pub(super) remote: bool,
@@ -16,7 +17,7 @@ pub(super) struct Rules {
 }
 
 impl Rules {
-    /// The rules for several models: those of the first model, with fences if any of the models
+    /// The rules for several models: the rules of the first model, with fences if any of the models
     /// defines fences.
     pub(super) fn of(models: &[&str]) -> Result<Rules, String> {
         let fences = models.iter().any(|model| model.starts_with("opencl"));
@@ -29,8 +30,8 @@ impl Rules {
             // for an episode that relies on both.
             ["drf", ..] => Ok(Rules { hints: true, fences: false, ..scoped }),
             [model, ..] => Err(format!(
-                "no episodes exist for the model `{model}`, expected one of hrf-direct, hrf-indirect, opencl, \
-                 opencl-rsp, drf"
+                "the random tester makes no programs for the model `{model}`, expected one of hrf-direct, \
+                 hrf-indirect, opencl, opencl-rsp, drf"
             )),
             [] => Err(String::from("the protocol claims no model")),
         }

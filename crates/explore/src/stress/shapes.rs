@@ -49,8 +49,8 @@ pub(super) fn topologies(kinds: &[Kind], chiplets: u16) -> Vec<Topology> {
     SHAPES.iter().map(machine).collect()
 }
 
-/// The homes of lines. A seed decides the chiplet of each line, as the first touch of its page
-/// would.
+/// The homes of lines. A seed decides the chiplet of each line, as the first access to its page
+/// would do under a first-touch policy.
 pub(super) fn homes(topology: &Topology, seed: u64) -> Homes {
     let mut homes = Homes::new(topology, 1);
     if topology.chiplets > 1 {
@@ -63,7 +63,7 @@ pub(super) fn homes(topology: &Topology, seed: u64) -> Homes {
     homes
 }
 
-/// The number of lines that hold the words of any layout.
+/// The number of lines that suffices to hold the words, whatever their layout is.
 pub(super) fn lines_max(topology: &Topology) -> usize {
     BYTES_MAX.div_ceil(usize::from(topology.line_bytes))
 }

@@ -1,11 +1,12 @@
-//! Shrinks a failing episode by removal.
+//! Shrinks a failing episode (a random program): removes parts of it as long as the rest still
+//! fails.
 
 use super::episode::{Access, AccessKind, Episode, FIRST_KERNEL, is_kernel};
 use super::layout::IN_ORDER;
 
 /// The maximum number of runs to shrink one failure.
 const RUNS_MAX: usize = 6_000;
-/// The number of orders of events to try for each smaller episode.
+/// The number of orders of events to try for each smaller episode (random program).
 const ORDERS: u64 = 12;
 
 /// The smallest failing episode that was found, and the seed of an order of events in which it
@@ -135,5 +136,6 @@ fn with_fewer_words(access: &Access) -> Vec<Access> {
     if access.words.count_ones() > 1 { words.map(without).collect() } else { Vec::new() }
 }
 
-/// The style of a section that synchronizes by loads and stores.
+/// The style (the random number that selects the kind of synchronization) of a section that
+/// synchronizes by loads and stores.
 const PLAIN: u64 = 0x3_0300;

@@ -7,7 +7,8 @@ use proto::Slot;
 /// The sender of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sender {
-    /// A wavefront, with the index of the operation among those that it has under way.
+    /// A wavefront, with the index of the operation among the operations that the wavefront has
+    /// under way.
     Wave(u8, u8),
     /// An agent at the beginning or the end of a kernel.
     Boundary(u8),

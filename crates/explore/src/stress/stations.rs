@@ -9,11 +9,12 @@ use proto::{
     Topology, Uses, Way,
 };
 
-/// The stations of a machine. Messages between stations are given by number.
+/// The stations (controllers with their parked inputs) of a machine. Messages between stations are
+/// given by number.
 pub(crate) trait Stations {
     /// The machine on which the stations are.
     fn topology(&self) -> &Topology;
-    /// The number of stations.
+    /// The number of stations (controllers with their parked inputs).
     fn count(&self) -> At;
     /// The name of a node, for example `L1[0]`.
     fn node_name(&self, at: At) -> String;
@@ -27,18 +28,20 @@ pub(crate) trait Stations {
         kernel: KernelId,
         host_has_written: bool,
     ) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// Restores the initial state of all stations, without messages under way.
+    /// Restores the initial state of all stations, and removes all messages under way.
     fn reset_to(&mut self);
     /// Sets the homes of lines.
     fn place(&mut self, homes: Homes);
-    /// Whether a station has no operation under way and no parked input.
+    /// Whether the controller of a station has no operation under way, and the station has no
+    /// parked input.
     fn is_quiet(&self, at: At) -> bool;
     /// Whether an input is parked at a station until a way of the set is free.
     fn is_wanted(&self, at: At, set: SetIndex) -> bool;
     /// The first rule that the last step of a station breaks, as a sentence; see
     /// [`Station::check_after_step`].
     fn fault(&self, at: At) -> Option<String>;
-    /// Appends the ways of a set that can be evicted, with their ranks, to `out`.
+    /// Appends the ways of a set that can be evicted to `out`. Each way has a rank: the way with
+    /// the lowest rank is evicted first.
     fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>);
     /// The number of ticks to the next deadline of a station, or `None` if it has no deadline.
     fn next_deadline(&self, at: At) -> Option<u32>;
@@ -67,7 +70,7 @@ struct Typed<P: Protocol> {
     fx: Effects<P::Msg>,
 }
 
-/// The stations of a machine with these homes of lines.
+/// The stations (controllers with their parked inputs) of a machine with these homes of lines.
 pub(crate) fn of<P: Protocol>(
     topology: &Topology,
     homes: Homes,
@@ -84,8 +87,8 @@ pub(crate) fn of<P: Protocol>(
     }))
 }
 
-/// A driver of stations: it records the effects of a station's step in `under_way`, with the events
-/// that become possible.
+/// A driver of stations (controllers with their parked inputs). It records the effects of a
+/// station's step in `under_way`, with the events that become possible.
 struct Sender<'a, M> {
     messages: &'a mut Messages<M>,
     under_way: &'a mut UnderWay,

@@ -12,7 +12,8 @@ pub(super) const NEVER: u8 = 0;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Step {
     pub(super) kind: Kind,
-    /// The word that the operation accesses; the first one of several data words.
+    /// The number of the word that the operation accesses. If it accesses several data words, the
+    /// number of the first of them.
     pub(super) word: u8,
     pub(super) level: Level,
     pub(super) order: Order,
@@ -66,7 +67,7 @@ pub(super) enum Update {
 }
 
 impl Step {
-    /// A step without data words.
+    /// A step that accesses a flag or a counter, or a fence. It has no data words.
     pub(super) fn of_flag(kind: Kind, word: usize, value: u32, order: Order, level: Level) -> Step {
         let (old, new) = ([0; LANES_MAX], [0; LANES_MAX]);
         Step { kind, word: word as u8, level, order, remote: false, words: 0, old, new, value }
@@ -102,7 +103,7 @@ impl Step {
         usize::from(self.word) - DATA
     }
 
-    /// The data words of the step, each with the index of its lane.
+    /// The data words of the step, each with its index among these words (its lane).
     #[inline]
     pub(super) fn lanes(&self) -> impl Iterator<Item = (usize, usize)> + use<> {
         let mut left = self.words;

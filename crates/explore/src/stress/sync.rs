@@ -1,5 +1,5 @@
-//! The synchronization between two sections: a flag, the operations that set it, and the operations
-//! that wait for it.
+//! The synchronization between two sections (lists of accesses of one wavefront each): a flag, the
+//! operations that set it, and the operations that wait for it.
 
 use super::draws::Draws;
 use super::layout::{DATA, FLAGS, REMOTE_RELEASES};
@@ -7,7 +7,8 @@ use super::rules::Rules;
 use super::step::{Kind, Step};
 use proto::{Level, Order};
 
-/// An order between two sections, made by a flag that the earlier section sets.
+/// An order between two sections (lists of accesses of one wavefront each), made by a flag that the
+/// earlier section sets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Edge {
     pub(super) from: usize,
@@ -36,13 +37,13 @@ pub(super) fn edge(from: usize, at: (Option<usize>, Option<usize>), style: u64, 
     }
 }
 
-/// The number of the word of a wavefront's flag.
+/// The number of the word that holds the flag `flag` of a wavefront.
 pub(super) fn flag_of(wave: usize, flag: usize) -> usize {
     DATA + wave * FLAGS + flag
 }
 
-/// Appends to `thread` the acquire for an edge. The edge begins at a section of the wavefront
-/// `wave`.
+/// Appends to `thread` the acquire for an edge (an order between two sections). The edge begins at
+/// a section of the wavefront `wave`.
 pub(super) fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread: &mut Vec<Step>) {
     let &Edge { from, flag, level, remote } = edge;
     let value = from as u32 + 1;

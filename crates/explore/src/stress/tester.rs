@@ -1,4 +1,5 @@
-//! Runs episodes of a protocol one after the other, and describes an episode that fails.
+//! Runs episodes (random programs) of a protocol one after the other, and describes an episode that
+//! fails.
 
 use std::rc::Rc;
 
@@ -18,7 +19,8 @@ use super::{shapes, shrink};
 use crate::subject::Subject;
 use proto::words::counted;
 
-/// A tester, which runs episodes of a protocol on the machines of the stress test.
+/// A tester, which runs episodes (random programs) of a protocol on the machines of the stress
+/// test.
 pub(super) struct Tester<'a> {
     subject: &'a Subject,
     topologies: &'a [Topology],
@@ -27,7 +29,7 @@ pub(super) struct Tester<'a> {
     planner: Planner,
     rules: Rules,
     setup: Setup,
-    /// Whether an episode that fails is shrunk.
+    /// Whether an episode (random program) that fails is reduced to a smaller one that fails too.
     is_shrinking: bool,
 }
 

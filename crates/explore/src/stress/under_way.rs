@@ -7,7 +7,7 @@ use proto::{LineData, MemoryOp, SetIndex, Slot, Symbol as _, TimerClass};
 /// An event that can occur next. Nodes and wavefronts are given by number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Event {
-    /// A message is delivered. In ordered channels, it is the oldest one of the channel.
+    /// A message is delivered. In ordered channels, it is the oldest message of the channel.
     Deliver {
         from: u8,
         to: u8,
@@ -15,7 +15,7 @@ pub(crate) enum Event {
     /// Memory performs the oldest operation of a node.
     Memory(u8),
     Timer(u8, TimerClass),
-    /// A deadline of a node passes.
+    /// A deadline of a node passes: the node gets the ticks up to this time.
     Deadline(u8),
     /// A node must evict a way of a set.
     Need(u8, SetIndex),
@@ -31,7 +31,7 @@ pub(crate) struct UnderWay {
     pub(super) channels: Queues<(u32, u64)>,
     /// The operations under way from each node to memory, with the times of sending.
     pub(super) asked: Queues<(MemoryOp, u64)>,
-    /// The running timers of each node, one bit for each class.
+    /// The running timers of each node, one bit for each class of timers.
     pub(super) timers: Vec<u8>,
     pub(super) ready: Vec<Event>,
     /// The number of possible events that are deadlines or periodic timers. If only such events are

@@ -7,7 +7,8 @@ pub(super) const UNDER_WAY_MAX: usize = 4;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wave {
     pub(super) at: u16,
-    /// The number of steps up to the end of the current stage (kernel or step of the host).
+    /// The number of steps of the wavefront up to the end of the current stage (kernel or step of
+    /// the host).
     pub(super) end: u16,
     /// The indices of the wavefront's steps that are under way.
     pub(super) under_way: [Option<u16>; UNDER_WAY_MAX],

@@ -1,4 +1,4 @@
-//! The wavefronts of an episode: their issue, and the check of their answers.
+//! The wavefronts of an episode (a random program): their issue, and the check of their answers.
 
 use super::fault::{EpisodeFault, fault};
 use super::kernels::value_text;
@@ -13,8 +13,8 @@ use proto::{
     Width,
 };
 
-/// The probability, as a number of 256ths, that a wavefront polls a flag that is not set. Otherwise
-/// the wavefront sleeps.
+/// The probability, in units of 1/256, that a wavefront polls a flag that is not set. Otherwise the
+/// wavefront sleeps.
 const POLL_RATE: u64 = 64;
 
 /// The place of a word: its line, its offset in that line, and its width.
@@ -113,7 +113,7 @@ impl Machine {
         }
     }
 
-    /// The place of a word in this episode.
+    /// The place of a word in the layout of this program.
     #[inline]
     fn place(&self, word: usize, program: &Program) -> Place {
         let layout = &self.layouts[usize::from(program.layout)];
@@ -160,7 +160,9 @@ impl Machine {
         program: &Program,
     ) -> Result<(), EpisodeFault> {
         let Some(at) = self.waves[wave].under_way[at].take() else {
-            return Err(fault(format!("wavefront {wave} is answered without a request")));
+            return Err(fault(format!(
+                "wavefront {wave} gets an answer to a request that is not outstanding"
+            )));
         };
         let at = usize::from(at);
         let step = &program.threads[wave][at];

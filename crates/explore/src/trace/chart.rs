@@ -18,7 +18,8 @@ const NUMBER: usize = 5;
 struct Lanes<'a> {
     /// The names of the lanes that have a step of the trace, from left to right.
     names: Vec<&'a str>,
-    /// For each controller, the index of its lane in `names`, or `None` if it has no step.
+    /// For each controller, the index of its lane (its column) in `names`, or `None` if it has no
+    /// step.
     places: Vec<Option<usize>>,
 }
 
@@ -99,8 +100,8 @@ pub fn text(replay: &Replay, title: &str) -> String {
     out
 }
 
-/// One row of the lanes, as text. `ends` is given for the first row of a step: the row has an arrow
-/// between these columns, or a mark if both are the same column.
+/// One row of the lanes (the controllers' columns), as text. `ends` is given for the first row of a
+/// step: the row has an arrow between these columns, or a mark if both are the same column.
 fn row(lanes: usize, ends: Option<(usize, usize)>) -> String {
     let mut row = vec![' '; lanes * LANE];
     let middle = |lane: usize| lane * LANE + LANE / 2 - 1;
@@ -127,7 +128,7 @@ const MARGIN_PX: usize = 12;
 /// (`NOTE_PX`).
 const WORDS_PX: usize = 44;
 const NOTE_PX: usize = 16;
-/// The minimum width of a lane in pixels.
+/// The minimum width of a lane (a controller's column) in pixels.
 const LANE_PX: usize = 90;
 /// The distance in pixels of the baseline of letters below the middle of their row.
 const BASE_PX: usize = 4;
@@ -291,7 +292,7 @@ mod tests {
         texts.map(of).collect()
     }
 
-    /// The ends of each straight stroke of the lanes and arrows.
+    /// The ends of each straight stroke of the lanes (the controllers' columns) and arrows.
     fn strokes(svg: &str) -> Vec<[f64; 4]> {
         let mut strokes = Vec::new();
         for line in svg.lines().filter(|line| line.starts_with("<path")) {

@@ -2,13 +2,13 @@
 //!
 //! The file has one field on each line, in the order below, then the program's text, then the
 //! moves. An optional line `seeded NAME` after the protocol names a seeded fault. An optional line
-//! `sets N M` before `ways` gives the sets of each private cache and of each bank. After
+//! `sets N M` before `ways` gives the numbers of sets of each private cache and of each bank. After
 //! `merge-memory`, an optional line `skew N` gives the maximum number of ticks between the clocks
 //! of nodes, an optional line `preemptions N` the maximum number of preemptions of a run, and an
-//! optional line `overtaking yes` lets messages of a channel overtake one another. After `lines`, an
-//! optional line `widths` gives the bytes of each location, an optional line `lanes yes` combines
-//! accesses to a line into one request, and an optional line `stages` gives the kernel of each
-//! thread.
+//! optional line `overtaking yes` lets messages of a channel overtake one another. After `lines`,
+//! an optional line `widths` gives the width of each location in bytes, an optional line `lanes
+//! yes` combines accesses to a line into one request, and an optional line `stages` gives the
+//! kernel of each thread.
 //!
 //! ```text
 //! fencepost trace 1
@@ -153,7 +153,7 @@ impl From<String> for Obstacle {
 
 /// The first line of the file of a trace.
 const HEAD: &str = "fencepost trace 1";
-/// The largest size of any resource of a machine.
+/// The largest number that a file may give for a size of the machine, such as its banks.
 const SIZE_MAX: u32 = 64;
 /// The maximum number of moves of a trace.
 const MOVES_MAX: usize = 1 << 20;
@@ -240,8 +240,8 @@ impl Trace {
         replay.map_err(|error| Obstacle::Unfit(error.to_string()))
     }
 
-    /// Explains why the violated models forbid these outcomes, one line each. `stop` ends the
-    /// evaluation of a model.
+    /// The lines of a text that explains why the violated models forbid these outcomes. If `stop`
+    /// returns true, the evaluation of the models ends.
     ///
     /// # Errors
     /// If a model does not exist, or the evaluation was stopped.
@@ -343,14 +343,17 @@ impl Trace {
         }
         let gap = found.incomplete.map(|incomplete| incomplete.to_string());
         if let Some(gap) = gap.or_else(|| found.throttled.then(|| String::from(run::THROTTLED))) {
-            return Err(Obstacle::Incomplete(format!("the exploration for the fault is incomplete: {gap}")));
+            return Err(Obstacle::Incomplete(format!(
+                "the search for the fault of the trace is incomplete: {gap}"
+            )));
         }
         replay.reasons = self.reasons(&found.outcomes, stop)?;
         let (verdict, end) = match replay.reasons.is_empty() {
-            true => (Verdict::Gone, "no run shows the fault"),
+            true => (Verdict::Gone, "no run shows the fault of the trace"),
             false => (
                 Verdict::Another,
-                "no run shows the violation, but some runs end with an outcome that the memory model forbids",
+                "no run shows the fault of the trace, but some runs end with an outcome that the memory \
+                 model forbids",
             ),
         };
         Ok(Replayed { replay, verdict, end: end.to_owned() })

@@ -79,7 +79,7 @@ impl<'a> Lines<'a> {
     }
 
     /// Reads the number of ways in a set, for the private caches and for the banks. `sets` gives
-    /// the number of sets of each.
+    /// the number of sets of a private cache and of a bank.
     fn ways(&mut self, sets: (u32, u32)) -> Result<(u32, u32), TraceError> {
         let ways = self.two("ways")?;
         if sets.0 * ways.0 > WAYS_MAX || sets.1 * ways.1 > WAYS_MAX {
@@ -148,7 +148,7 @@ impl<'a> Lines<'a> {
         if self.peeks("chiplets") {
             bounds.chiplets = self.one("chiplets")? as u16;
             if !bounds.banks.is_multiple_of(bounds.chiplets) {
-                let expected = format!("a divisor of the {} banks", bounds.banks);
+                let expected = format!("a divisor of the number of banks, {}", bounds.banks);
                 return self.expected(&bounds.chiplets.to_string(), &expected);
             }
             bounds.pages = self.pages(bounds.chiplets)?;
@@ -205,7 +205,7 @@ impl<'a> Lines<'a> {
             ("command-processor", ..) => Ok(Agent::CommandProcessor),
             (_, Some(cu), _) => Ok(Agent::Cu(cu)),
             (_, _, Some(host)) => Ok(Agent::Host(host)),
-            _ => self.expected(word, "`cu0` and so on, `command-processor` or `host`"),
+            _ => self.expected(word, "an agent such as `cu0`, `command-processor` or `host`"),
         };
         text.split(' ').map(agent).collect()
     }
@@ -281,7 +281,7 @@ impl FromStr for Trace {
             let mv: Move = line.parse().or_else(|what: String| lines.refuse(what))?;
             moves.push(mv);
             if moves.len() > MOVES_MAX {
-                return lines.refuse(format!("more than {MOVES_MAX} moves"));
+                return lines.refuse(format!("the trace has more than {MOVES_MAX} moves"));
             }
         }
         let violation = Violation { fault, why, moves };

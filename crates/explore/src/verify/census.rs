@@ -72,10 +72,10 @@ const REQUESTS: [&str; 3] = ["one word", "adjacent words", "words with a hole be
 /// The cases that a census distinguishes for the words that share a line.
 const LINES: [&str; 3] = ["one word", "several words", "words that different agents write"];
 
-/// The times of evictions.
+/// The cases that a census distinguishes for the time of an eviction.
 const EVICTIONS: [&str; 2] = ["when a way is needed", "at any time"];
 
-/// The orders of messages in a channel.
+/// The cases that a census distinguishes for the order of messages in a channel.
 const CHANNELS: [&str; 2] = ["FIFO", "any order"];
 
 impl Dimension {
@@ -139,8 +139,8 @@ impl Dimension {
     }
 }
 
-/// The values of the dimensions that depend on a program and its placement. A mask has one bit for
-/// each value.
+/// The values of the dimensions that depend on a program and its placement. The first four fields
+/// are masks with one bit for each value of their dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Features {
     operations: u16,
@@ -335,8 +335,8 @@ pub struct Census {
     values: Vec<(Dimension, u16)>,
 }
 
-/// The counts for a part of a census: the numbers of runs and states for runs with equal features
-/// on equal machines.
+/// The numbers of runs and of their states, for each combination of features, bounds and number of
+/// preemptions.
 #[derive(Debug, Default)]
 pub(crate) struct Counter(FxHashMap<(Features, Bounds, u8), (u64, u64)>);
 

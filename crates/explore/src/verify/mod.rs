@@ -73,7 +73,7 @@ pub struct Verification {
     /// The number of tests whose program is race-free.
     pub race_free: usize,
     /// The number of race-free tests in which synchronization orders a data conflict between
-    /// different caches.
+    /// different compute units or hosts.
     pub synchronized: usize,
     /// The number of runs. A run is one test in one placement on one machine.
     pub runs: usize,
@@ -87,11 +87,11 @@ pub struct Verification {
     pub complete: bool,
     /// The reasons why the exploration is not complete, each with the number of occurrences.
     pub gaps: BTreeMap<String, usize>,
-    /// For each claim that no test proves, the reason.
+    /// For each claim for which the tests prove nothing, the reason.
     pub unproved: Vec<String>,
     /// The counterexamples, shortest first.
     pub findings: Vec<Finding>,
-    /// The number of rows that can fire, and the names of those rows that did not fire.
+    /// The number of rows that can fire, and the names of those of them that did not fire.
     pub rows: (usize, Vec<RowName>),
     /// The results of the trials of seeded faults, if any were made.
     pub mutants: Option<Mutants>,

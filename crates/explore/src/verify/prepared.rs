@@ -1,4 +1,5 @@
-//! Runs of a test whose promises are evaluated once, to be explored many times.
+//! Prepared runs: the promises of the claims are evaluated once, and the runs can then be explored
+//! many times.
 
 use std::collections::BTreeSet;
 

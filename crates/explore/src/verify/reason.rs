@@ -12,7 +12,7 @@ use crate::search::show;
 /// The maximum number of allowed outcomes that an explanation names.
 const NAMED_MAX: usize = 6;
 
-/// The explanations by all models that forbid the outcome. Each explanation is one line.
+/// The lines of the explanations, for all models that forbid the outcome.
 pub(crate) fn of(
     program: &Program,
     outcome: &Outcome,

@@ -50,7 +50,8 @@ pub(crate) struct Tested {
     pub(crate) synchronized: bool,
     pub(crate) runs: Vec<Run>,
     pub(crate) findings: Vec<Finding>,
-    /// The claims that promise something for a run, as a mask with one bit for each claim in order.
+    /// The claims that promise something for at least one run of the test, as a mask with one bit
+    /// for each claim in order.
     pub(crate) spoken: u32,
     /// The claims under which the program races, as a mask with one bit for each claim.
     pub(crate) racing: u32,
@@ -59,7 +60,7 @@ pub(crate) struct Tested {
     pub(crate) gaps: Vec<String>,
     /// The feature that the program needs and no machine has, if any.
     pub(crate) unsupported: Option<String>,
-    /// Whether a run was made without preemptions on a machine that has them.
+    /// Whether a run was made without preemptions on a machine with preemptions.
     pub(crate) unpreempted: bool,
 }
 
@@ -120,8 +121,8 @@ impl<'a> Explorers<'a> {
 /// The bounds for a program on a machine.
 ///
 /// The result has in-order cores if no claim that promises something for the program covers the
-/// machine's cores, and at least one such claim covers in-order cores. Work-groups that share a
-/// barrier are not preempted.
+/// machine's cores, and at least one such claim covers in-order cores. In a large program, lines
+/// are evicted only when a way is needed. Work-groups that share a barrier are not preempted.
 pub(crate) fn bounds_for(
     machine: Bounds,
     (program, placement): (&Program, &Placement),

@@ -25,7 +25,7 @@ pub(crate) struct Witness<'a> {
 
 impl Witness<'_> {
     /// The kind of the run: 0 if synchronization orders data, 1 for other runs with a promise of a
-    /// claim, 2 for the rest.
+    /// claim, 2 for all other runs.
     fn kind(&self) -> usize {
         match (self.synchronized, &self.run.allowed) {
             (true, _) => 0,
@@ -37,7 +37,8 @@ impl Witness<'_> {
 
 /// The result of the trials of a mutant.
 enum Fate {
-    /// A run killed the mutant: the index of the run's witness, and the description of the fault.
+    /// A run killed the mutant. The fields are the index of the run in the list of witnesses (runs
+    /// without a fault of the unchanged protocol), and the description of the fault.
     Killed(usize, String),
     Survives,
     Unreached,
@@ -51,13 +52,15 @@ const GROWTH_MAX: u64 = 4;
 /// (`KILLERS_MAX`), and further runs (`FIRST_MAX`).
 const KILLERS_MAX: usize = 64;
 const FIRST_MAX: usize = 48;
-/// The number of mutants after which the runs are ranked again.
+/// The number of mutants after which the runs that have killed mutants are ranked again by their
+/// kills.
 const ROUND: usize = 48;
 /// The maximum number of runs in the second pass (`TRIALS_MAX`), and the maximum sum of their
 /// states (`STATES_MAX`).
 const TRIALS_MAX: usize = 4000;
 const STATES_MAX: u64 = 30_000_000;
-/// The maximum sum of states in the second pass for a mutant that is argued to be equivalent.
+/// The maximum sum of states in the second pass for a mutant that the protocol argues to be
+/// equivalent.
 const ARGUED_STATES_MAX: u64 = 1_000_000;
 /// The maximum sum of states of those runs of the second pass that have killed other mutants.
 const KILLERS_STATES_MAX: u64 = 1_000_000;
@@ -75,8 +78,9 @@ struct Trials<'a> {
 
 /// Tries to kill every mutant with the runs.
 ///
-/// A first pass tries each mutant on a few runs: those with the most kills so far, and the smallest
-/// ones. A second pass tries the survivors on all runs that have killed a mutant, and on many more.
+/// A first pass tries each mutant on a few runs: the runs with the most kills so far, and the
+/// smallest runs. A second pass tries the survivors on many runs: those that have killed a mutant,
+/// and others.
 pub(crate) fn kill(
     subject: &Subject,
     tests: &[Arc<Test>],
@@ -301,7 +305,8 @@ fn by_kills(kills: &FxHashMap<usize, usize>) -> Vec<usize> {
     killers.into_iter().map(|(_, w)| w).collect()
 }
 
-/// All plan keys with the operation of `key` whose plans equal the plan of `key`.
+/// All plan keys (operation, order, scope and hints) with the operation of `key` whose plans have
+/// the same steps as the plan of `key`.
 fn same_plans(subject: &Subject, table: TableId, key: PlanKey) -> Vec<PlanKey> {
     let views = (subject.plans)();
     let Some(view) = views.iter().find(|view| view.id == table) else { return Vec::new() };

@@ -1,13 +1,14 @@
-//! Every protocol is verified within a small bound, or refuted as known: the papers' programs,
-//! the OpenCL tests, and samples of the tests about caches, of generated programs with up to three
-//! operations, of message programs and of larger programs.
+//! Every protocol is verified within a small bound, or refuted if it is known to be wrong. The
+//! tests are the papers' programs, the OpenCL tests, and samples of the tests about caches, of
+//! generated programs with up to three operations, of message programs and of larger programs.
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Verification};
 use explore::{Subject, corpus};
 
-/// The fraction of the tests about caches that a protocol explores: one in this number, another
-/// one for the next protocol. The full verification is a command.
+/// The fraction of the tests about caches that each protocol explores: one in this number.
+/// Successive protocols explore different tests. The command `fencepost verify` explores all of
+/// them.
 const CACHES_STEP: usize = 4;
 
 /// The fraction of generated programs that is explored: one in this number.
@@ -19,7 +20,8 @@ const SAMPLE: usize = 20;
 /// The maximum number of threads of a program for the protocols with epochs.
 const STC_THREADS_MAX: usize = 2;
 
-/// The minimum number of programs in which synchronization orders data between caches.
+/// The minimum number of programs in which synchronization orders data between compute units or
+/// hosts.
 const SYNCHRONIZED_MIN: usize = 10;
 
 fn verified(protocol: &str) -> Verification {

@@ -8,7 +8,8 @@ use proto::{Width, WritePolicy};
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 
-/// The thread of a second work-group reads two words that the first one writes.
+/// A program in which the thread of a second work-group reads two words that the thread of the
+/// first work-group writes.
 const PASSED: &str = "OPENCL passed
 { }
 

@@ -68,9 +68,10 @@ fn a_trace_with_chiplets_reproduces() {
     let read: Trace = text.parse().expect("it is a trace");
     assert_eq!((read.bounds.chiplets, read.bounds.pages), (2, (1, 0)));
     assert_eq!(read.draw(&subject).expect("it runs").end.fault(), Some(Fault::Outcome));
-    for (wrong, expected) in
-        [("pages 1 2", "two chiplets, each from 0 to 1"), ("chiplets 3", "a divisor of the 2 banks")]
-    {
+    for (wrong, expected) in [
+        ("pages 1 2", "two chiplets, each from 0 to 1"),
+        ("chiplets 3", "a divisor of the number of banks, 2"),
+    ] {
         let key = wrong.split_once(' ').map(|(key, _)| key).unwrap_or_default();
         let line = text.lines().find(|line| line.starts_with(key)).expect("it exists");
         let error = text.replacen(line, wrong, 1).parse::<Trace>().expect_err(wrong).to_string();

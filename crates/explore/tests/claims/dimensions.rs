@@ -5,7 +5,8 @@ use explore::verify::{self, Options, Status};
 use explore::{Subject, corpus};
 
 /// Of the programs for the protocols with epochs, only one in this number is explored, because a
-/// change of epochs can come between any two moves. The first program is `STC_FIRST`.
+/// change of epochs can come between any two moves and each program therefore has many states. The
+/// first program is `STC_FIRST`.
 const STC_STEP: usize = 16;
 const STC_FIRST: usize = 1;
 

@@ -1,5 +1,5 @@
-//! Faults of guards, masks, keys and counters, each seeded by hand into a copy of `vi`: the programs
-//! of every verification report each of them.
+//! Faults of guards, masks, keys and counters, each seeded by hand into a copy of `vi`. The
+//! programs that every verification explores report each of these faults.
 
 #![allow(unreachable_pub, reason = "the macro of the contract writes public items")]
 
@@ -17,22 +17,22 @@ use proto::{
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
 
-/// The fault of the copy.
+/// The fault of the copy of `vi`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Seeded {
     /// No fault.
     None,
-    /// A load hits if the line has one of its bytes.
+    /// A load hits if the line has at least one of the bytes that it loads.
     HitByOverlap,
-    /// A store makes all bytes of the words of four bytes dirty that it touches.
+    /// A store makes all bytes of each four-byte word dirty of which it writes at least one byte.
     DirtyInWords,
     /// A read-modify-write changes only the first of its words.
     FirstWordOnly,
-    /// A compare-and-swap that fails stores all the same.
+    /// A compare-and-swap that fails stores its new value nevertheless.
     FailedSwapStores,
-    /// A flush that arrives during another one is answered with that one.
+    /// A flush that arrives during another flush is answered together with that other flush.
     JoinedFlush,
-    /// A bank takes the flushes of two caches under one slot for the same flush.
+    /// A bank treats the flushes of two caches as one flush if they have the same slot.
     SlotWithoutNode,
     /// The third bank acknowledges a flush at once.
     ThirdBank,
@@ -63,8 +63,8 @@ const ALL: [Seeded; 12] = [
     Seeded::ForgottenWait,
 ];
 
-/// The number in [`ALL`] of the fault of the controllers that are made next, counted from one. Zero
-/// stands for no fault.
+/// The fault of the controllers that are made next, as its position in [`ALL`] counted from one.
+/// Zero stands for no fault.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
 /// The protocol of the controllers, under the name that delegation expects.
@@ -159,7 +159,7 @@ pub struct FaultyBank {
     seeded: Seeded,
     /// The flushes under way.
     flushes: Vec<(NodeId, Slot)>,
-    /// The flushes that are answered together with the next one that ends.
+    /// The flushes that are answered together with the next flush that ends.
     joined: Vec<(NodeId, Slot)>,
 }
 
@@ -271,7 +271,8 @@ fn reported_by(seeded: Seeded, tests: &[Test]) -> (Option<String>, u64) {
     (None, states)
 }
 
-/// A default run explores about a million states a second, so the bound is much below a minute.
+/// The maximum number of states that may be explored until a fault is reported. A default run
+/// explores about a million states a second, so this limit is much less than a minute.
 const STATES_MAX: u64 = 5_000_000;
 
 #[test]

@@ -46,14 +46,14 @@ fn tests() -> Vec<Test> {
         .collect()
 }
 
-/// The values in an outcome of those registers that threads read into.
+/// The values of registers in an outcome, without the values of memory.
 fn read(program: &Program, outcome: &Outcome) -> Outcome {
     let terms = program.state_terms();
     let values = terms.iter().zip(outcome).filter(|(term, _)| matches!(term, Term::Reg(..)));
     values.map(|(_, &value)| value).collect()
 }
 
-/// A visitor that explores a protocol without one step of its plans.
+/// A visitor that explores a protocol without one step of its plans (the steps of operations).
 struct Without<'a> {
     step: &'a str,
     tests: &'a [Test],

@@ -61,9 +61,9 @@ fn bound(threads: usize, operations: usize, kinds: &[Kind], levels: &[Level]) ->
     }
 }
 
-/// The programs for implementations of the model: from the shipped tests, from all programs of
-/// two threads with up to three operations, and from the critical cycles of two and of three
-/// threads.
+/// The programs that are race-free under the model only with inclusion. They come from the shipped
+/// tests, from all programs of two threads with up to three operations, and from the critical
+/// cycles of two and of three threads.
 fn corpus_of(model: Model) -> Vec<Asks> {
     use Kind::{Await, Exchange, Guard, Load, Store, SyncLoad, SyncStore};
     let kinds = [Load, Store, SyncLoad, SyncStore, Await, Guard, Exchange];
@@ -81,7 +81,7 @@ fn corpus_of(model: Model) -> Vec<Asks> {
     shipped.chain(made).collect()
 }
 
-/// Whether the plans of the protocol depend on scopes within a device.
+/// Whether the plans of the protocol (the steps of operations) depend on scopes within a device.
 fn looks_at_scopes<P: Protocol>() -> bool {
     P::plans().iter().any(|view| {
         let of = |key: PlanKey| view.plans.iter().find(|(k, _)| *k == key).map(|(_, steps)| steps);
@@ -91,7 +91,7 @@ fn looks_at_scopes<P: Protocol>() -> bool {
     })
 }
 
-/// The programs for implementations of the model.
+/// The programs of [`corpus_of`] for the model, which are computed once.
 fn asked_of(model: Model) -> &'static [Asks] {
     static DIRECT: OnceLock<Vec<Asks>> = OnceLock::new();
     static INDIRECT: OnceLock<Vec<Asks>> = OnceLock::new();
@@ -172,8 +172,8 @@ supports_inclusion! {
     hlrc_repaired_supports_inclusion: HlrcRepaired, HrfIndirect, mixed: true;
 }
 
-/// The fault of `hlrc` appears with inclusion as well: a thread reads an old value of a word
-/// that is atomic and data.
+/// A program that shows the fault of `hlrc` with inclusion as well: a thread reads an old value of
+/// a word that is atomic and data.
 const MIXED: &str = "OPENCL mixed
 { }
 
@@ -218,8 +218,8 @@ fn the_corpus_is_not_empty() {
     }
 }
 
-/// The step by which scopes of one compute unit include one another in `vi`: before an access of a
-/// wider scope, the L1 first writes the line through.
+/// In `vi`, one step lets scopes of one compute unit include one another: before an access of a
+/// wider scope, the L1 writes the line through. Without this step, a program fails.
 #[test]
 fn vi_without_its_pass_does_not_support_inclusion() {
     let mutation =

@@ -1,5 +1,5 @@
 //! The claims of whole protocols, on their programs and on faulty protocols. The tests are in one
-//! binary, so that the long ones run at the same time.
+//! binary, so that the long tests run at the same time.
 
 mod bounded;
 mod census;

@@ -45,8 +45,8 @@ fn faults_of_no_l1_are_killed_and_no_argument_is_wrong() {
 }
 
 /// Programs with a work-group's own word, with a write of the host between two kernels, and with a
-/// write between two reads on one compute unit. In the last one, the first and the third work-group
-/// of four share a compute unit.
+/// write between two reads on one compute unit. In the last program, the first and the third of
+/// four work-groups share a compute unit.
 const BETWEEN: [&str; 3] = [
     "OPENCL between-kernels
 { }

@@ -1,6 +1,6 @@
 //! Preemption of work-groups: a work-group leaves its compute unit after a release, and continues
-//! on another one after an acquire. Claims hold for such programs, and a protocol without the
-//! release or without the acquire violates them.
+//! on another compute unit after an acquire. Claims hold for such programs, and a protocol without
+//! the release or without the acquire violates them.
 
 use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
@@ -92,8 +92,8 @@ fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> E
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
 
-/// The plan key of the requests at a kernel's beginning or end, and the names of the steps of their
-/// plan.
+/// The plan key (operation, order, scope and hints) of the requests at a kernel's beginning or end,
+/// and the names of the steps of their plan.
 fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     let key = PlanKey::of(&boundary.request(KernelId(0), false));
     let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");
@@ -266,7 +266,7 @@ scopeTree (device (sub_group (work_group P0) (work_group P1)))
 forall (1:r0=1)
 ";
 
-/// A program in which no work-group has an operation.
+/// A program in which only the host has operations, and the work-group has none.
 const HOST: &str = "OPENCL host-alone
 { }
 

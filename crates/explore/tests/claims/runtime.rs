@@ -1,6 +1,7 @@
 //! The work-stealing deque and the spin locks of the workloads, as litmus programs. No task is lost
 //! or taken twice, and critical sections exclude one another, on every protocol for which the
-//! policy is meant. Each of these conditions fails if the policy does not fit the protocol.
+//! policy (a variant of the program, such as the scopes of its atomics) is meant. Each of these
+//! conditions fails if the policy does not fit the protocol.
 //!
 //! A test of `lab` checks that the programs match the kernels.
 
@@ -58,8 +59,9 @@ fn explore<P: Protocol>(program: &Program, placement: &Placement, bounds: Bounds
     found.expect("the machine has all that it needs")
 }
 
-/// The machines for a test. With evictions at any time the deque has too many states for a test;
-/// there, lines are evicted only when ways are needed. `fencepost verify` explores both.
+/// The machines for a test. With evictions at any time the deque has too many states for a test, so
+/// for the deque lines are evicted only when ways are needed. `fencepost verify` explores both
+/// kinds of evictions.
 fn machines(evictions: bool) -> impl Iterator<Item = Bounds> {
     let all = verify::machines().into_iter();
     all.map(move |bounds| Bounds { evictions: bounds.evictions && evictions, ..bounds })

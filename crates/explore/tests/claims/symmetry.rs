@@ -13,16 +13,19 @@ use zoo::vi::{L1Plans, Step, Vi};
 /// The number that stands for memory in place of a thread.
 const MEMORY: usize = usize::MAX;
 
-/// A renaming of a skeleton.
+/// A renaming of the threads, locations and values of a skeleton (a generated program without
+/// names).
 struct Renaming {
     /// The new place of each thread.
     threads: Vec<usize>,
     locations: Vec<u8>,
-    /// For each old location, the new value of each write.
+    /// For each old location, the new value of each old value. The value of each write is its
+    /// number among the writes to the location.
     values: Vec<Vec<u8>>,
 }
 
-/// The blocks with new numbers, in the order of first use.
+/// The blocks (such as lines or compute units) with new numbers, which count in the order of first
+/// use.
 fn as_they_come(blocks: &[u8]) -> Vec<u8> {
     let mut seen: Vec<u8> = Vec::new();
     let number = |block: &u8| {
@@ -35,15 +38,15 @@ fn as_they_come(blocks: &[u8]) -> Vec<u8> {
     blocks.iter().map(number).collect()
 }
 
-/// The elements of a list at their new places.
+/// The elements of a list in the order of their new places.
 fn moved<T: Clone>(things: &[T], places: impl Fn(usize) -> usize) -> Vec<T> {
     let mut order: Vec<usize> = (0..things.len()).collect();
     order.sort_by_key(|&old| places(old));
     order.into_iter().map(|old| things[old].clone()).collect()
 }
 
-/// The writes of a location in the order that counts their values. Each write is given by its
-/// thread and its place there.
+/// The writes to a location, in the order in which a generated program counts their values. Each
+/// write is given by its thread and its position in the thread.
 fn writes(threads: &[Vec<Op>], location: u8) -> Vec<(usize, usize)> {
     let ops = threads
         .iter()
@@ -85,7 +88,7 @@ impl Renaming {
         }
     }
 
-    /// An outcome, by its new terms.
+    /// An outcome with its new terms and values: those after the renaming.
     fn outcome(&self, generated: &Generated, outcome: &[Value]) -> BTreeMap<(usize, u8), Value> {
         let value = |location: u8, value: Value| {
             let known = usize::try_from(value).ok().and_then(|v| self.values[usize::from(location)].get(v));

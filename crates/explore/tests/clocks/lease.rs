@@ -1,7 +1,7 @@
 //! A toy protocol with leases by physical time. A bank grants a cache a line for some ticks, and
-//! performs no write to the line before these ticks have passed. Leases are relative to the current
-//! time, in the lines of both sides and in messages under way. The bank is inclusive: it does not
-//! evict a leased line.
+//! performs no write to the line before these ticks have passed. Leases are numbers of remaining
+//! ticks, in the lines of caches and banks and in messages under way. The bank is inclusive: it
+//! does not evict a leased line.
 //!
 //! The lease of a line that the bank must fetch begins with the request to memory. The lease
 //! travels in the tag of that operation and in the answer to the cache.

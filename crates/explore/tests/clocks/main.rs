@@ -1,5 +1,6 @@
-//! Protocols with clocks, explored, stressed and replayed. Each toy needs one guarantee of the
-//! contract about time, and a fault in it is detected.
+//! Protocols with clocks, explored, stressed and replayed. Each toy protocol needs one of the
+//! guarantees about time that the contract of protocols gives, and a fault in the toy protocol is
+//! detected.
 
 #![allow(dead_code, reason = "the simulator's tests use the same toys")]
 
@@ -95,7 +96,7 @@ fn explore<P: Protocol>(text: &str, bounds: Bounds, allowed: Option<&BTreeSet<Ou
     explorer.explore(program, &placement, &asked, &mut limits).expect("the machine has all that it needs")
 }
 
-/// The allowed outcomes of `STALE`, as values of `r0 r1 r2`: those of a single memory.
+/// The allowed outcomes of `STALE`, as values of `r0 r1 r2`: the outcomes of a single memory.
 fn stale() -> BTreeSet<Outcome> {
     let all = [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]];
     all.into_iter().map(|outcome| outcome.to_vec()).collect()
@@ -189,7 +190,7 @@ fn clocks_of_four_bits_roll_over() {
 fn a_deadline_of_a_protocol_without_a_clock_is_refused() {
     let violation = refuted::<timeless::NoClock>(STALE, BOUNDS, &stale());
     assert_eq!(violation.fault, Fault::Impossible);
-    assert!(violation.why.contains("is not clocked"), "{}", violation.why);
+    assert!(violation.why.contains("does not use clocks"), "{}", violation.why);
 }
 
 fn stressed<P: Protocol>() -> explore::stress::StressReport {

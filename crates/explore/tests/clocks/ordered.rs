@@ -1,4 +1,4 @@
-//! Accesses that keep their order while they are parked also age.
+//! Parked messages that make accesses keep their order, and they also age while they are parked.
 
 #![allow(unreachable_pub, reason = "the macro of the contract writes public items")]
 

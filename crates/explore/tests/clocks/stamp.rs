@@ -235,13 +235,14 @@ struct Stamps {
 pub struct Bank {
     /// The times of the lines, sorted by address. A line that is missing has time zero.
     stamps: Vec<Stamps>,
-    /// The operations under way to memory, in order.
+    /// The operations under way to memory, in order: reads (`reads`) and writes (`writes`).
     reads: Vec<(NodeId, Stamps)>,
     writes: Vec<(NodeId, Slot, Time)>,
     /// Whether the caches must restart as soon as no operation is under way to memory. The bytes of
-    /// an earlier read would be stale after the restart, but no time would tell.
+    /// an earlier read would be stale after the restart, but their times would not show it.
     restarts: bool,
-    /// The number of caches that must still restart (`due`), and the requests that wait for them.
+    /// The number of caches that must still restart (`due`), and the requests that wait for the
+    /// restart of these caches (`waiting`).
     due: u32,
     waiting: Vec<(NodeId, ToBank)>,
 }
@@ -303,7 +304,7 @@ impl Bank {
         self.restart(cx);
     }
 
-    /// Tells all caches to restart, if that is due and no operation is under way to memory.
+    /// Tells all caches to restart, if a restart is due and no operation is under way to memory.
     fn restart<P: Protocol<Params = Params, Msg: From<ToL1>>>(&mut self, cx: &mut Cx<'_, P>) {
         if !self.restarts || !self.reads.is_empty() || !self.writes.is_empty() {
             return;

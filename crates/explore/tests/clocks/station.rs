@@ -1,4 +1,5 @@
-//! The behaviour of a station when time passes, tick by tick or at once.
+//! The behaviour of a station (controller with its parked inputs) when time passes, tick by tick or
+//! at once.
 
 use proto::{
     ByteMask, Effects, LineAddr, LineData, MemoryAccess, MemoryReply, Node as _, NodeId, SetIndex, Setup,

@@ -79,8 +79,9 @@ holds! {
     kernels_follow_one_another_with_bands: "stc-ab-repaired" "stc-mb-repaired";
 }
 
-/// A visitor that returns the faults of a protocol's kernel boundaries: those that a program of the
-/// family shows, and those that no program shows.
+/// A visitor that removes each step of a protocol's plans for the beginning and end of kernels. It
+/// returns how many of these faults a program of the family shows, and the faults that no program
+/// shows.
 #[derive(Clone, Copy)]
 struct Faults;
 
@@ -107,16 +108,16 @@ impl zoo::Visit for Faults {
     }
 }
 
-/// The plan key of the requests at a kernel's beginning or end, and the names of the steps of their
-/// plan.
+/// The plan key (operation, order, scope and hints) of the requests at a kernel's beginning or end,
+/// and the names of the steps of their plan.
 fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     let key = PlanKey::of(&boundary.request(KernelId(0), true));
     let (_, steps) = view.plans.iter().find(|(other, _)| *other == key).expect("every key has a plan");
     (key, steps.clone())
 }
 
-/// The command processor enters at the first compute unit, so the requests of that unit repeat the
-/// effects of the command processor's requests.
+/// The requests of the command processor enter the cache of the first compute unit, so the requests
+/// of that unit repeat the effects of the command processor's requests.
 #[test]
 fn a_boundary_without_a_step_of_its_plan_is_detected() {
     let mut wrong = Vec::new();
@@ -181,7 +182,8 @@ fn unsupported_stages_are_rejected() {
     }
 }
 
-/// A program of one stage is like a program without stages, except for the boundary before it.
+/// A program of one stage (one kernel) is like a program without stages, except for the requests at
+/// the beginning of the kernel.
 #[test]
 fn a_program_of_one_stage_has_the_outcomes_of_one_without_stages() {
     for mut program in all().into_iter().filter(|program| program.threads.len() == 1) {

@@ -1,5 +1,5 @@
-//! Verification in several kernels: work-groups run in sequence, and a claim treats the kernel
-//! boundary as synchronization.
+//! Verification in several kernels: work-groups run in sequence, and a claim treats the end of a
+//! kernel and the beginning of the next as synchronization.
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Spread, Status, Test, Verification};
@@ -64,7 +64,7 @@ fn the_end_of_a_kernel_orders_accesses_that_race_in_one_kernel() {
     }
 }
 
-/// A program in which two threads write and a third one reads both words.
+/// A program in which two threads write one word each, and a third thread reads both words.
 const TWO_WRITERS: &str = "OPENCL two-writers
 { }
 
@@ -104,8 +104,9 @@ P2@wg 2, dev 0 (global int* x, global int* z) {
 exists (0:r0=0 /\\ 2:r0=1)
 ";
 
-/// The result of `vi`, without the named step of a boundary's plan if one is given, on a program
-/// whose first and last thread share a compute unit and whose words share a line.
+/// The result of exploring `vi` on a program whose first and last thread share a compute unit and
+/// whose words share a line. If `without` names a step of the plan for the beginning or end of a
+/// kernel, the plan lacks this step.
 fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Exploration {
     let test = Test::read("staged", text).expect("a test");
     let program = &*test.program();

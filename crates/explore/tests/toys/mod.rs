@@ -20,7 +20,8 @@ pub(crate) const INFO: Info = Info {
     equivalent: &[],
 };
 
-/// The memory operation of a request. Fences and kernel boundaries have none.
+/// The memory operation of a request. Fences, and requests at the beginning or end of a kernel,
+/// have none.
 pub(crate) fn access(req: &Request) -> Option<MemoryAccess> {
     let (mask, data) = (req.mask, req.data);
     match req.op {

@@ -152,7 +152,7 @@ fn falsely_shared() -> Vec<Expected> {
     ]
 }
 
-/// Programs with lines that are evicted while others request them.
+/// Programs with lines that are evicted while other compute units request them.
 fn given_up() -> Vec<Expected> {
     let load = |word| Do::Load(word, PLAIN);
     let reader = |cu| on(cu, &[load(Z), Do::Await(Y, 1, ACQUIRE), load(X)]);

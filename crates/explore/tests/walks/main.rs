@@ -1,5 +1,5 @@
 //! Small programs on bounded machines, explored under every order of issue, delivery, memory,
-//! timers and evictions: each has its expected outcomes.
+//! timers and evictions. Each program has its expected outcomes.
 
 mod denovo;
 mod mishaps;

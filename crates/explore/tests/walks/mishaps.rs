@@ -149,7 +149,8 @@ fn flushed() -> Vec<Expected> {
 }
 
 /// Programs in which an update in the work-group completes, however often peers access its line.
-/// The peers continue until the update is done, and learn this on the channel of the line.
+/// The peers continue until the update is done. They learn of its end from a word of the same line,
+/// or of a line in the same bank.
 fn pestered_in_the_l1() -> Vec<Expected> {
     let add = Do::Add(X, 1, WG);
     let done = Do::Store(U, 1, (Release, Device));
@@ -239,8 +240,8 @@ fn pestered_in_the_bank() -> Vec<Expected> {
     ]
 }
 
-/// Programs in which threads spin on a lock. They do not prevent its owner from releasing the lock,
-/// or from an update that also waits for the line of the lock.
+/// Programs in which threads spin on a lock. The spinning threads do not prevent the owner of the
+/// lock from releasing it, or from first updating another word of the lock's line.
 fn locks() -> Vec<Expected> {
     let take = |level| Do::Take(X, (Acquire, level));
     let give = |level| Do::Store(X, 0, (Release, level));

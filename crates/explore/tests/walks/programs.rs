@@ -1,5 +1,5 @@
-//! Programs that are race-free, or have determined outcomes for other reasons. Each is listed with
-//! all its outcomes.
+//! Programs that are race-free, or have determined outcomes for other reasons. Each program is
+//! listed with all its outcomes.
 
 use crate::walker::{Do, Outcome, Program, Sync, Thread};
 use proto::Level::{Device, System, WorkGroup};
@@ -14,8 +14,8 @@ pub(crate) const SYS: Sync = (Relaxed, System);
 pub(crate) const POLICIES: [WritePolicy; 3] =
     [WritePolicy::Combining, WritePolicy::Through, WritePolicy::ThroughInvalidate];
 
-/// The words of the programs. Z is on the line of X, and W on that of Y. X and U share a bank and a
-/// set, and so do Y and V. In the L1 of the bounded machine, every line is in the only set.
+/// The words of the programs. Z is on the line of X, and W on the line of Y. X and U share a bank
+/// and a set, and so do Y and V. In the L1 of the bounded machine, every line is in the only set.
 pub(crate) const X: u64 = 0;
 pub(crate) const Z: u64 = 4;
 pub(crate) const Y: u64 = 8;
@@ -66,7 +66,7 @@ pub(crate) fn expected(name: &str) -> Expected {
     all().into_iter().find(|e| e.program.name == name).unwrap_or_else(|| panic!("no program {name}"))
 }
 
-/// All programs.
+/// All programs of this file and of the file `mishaps`.
 pub(crate) fn all() -> Vec<Expected> {
     let mut all = passing();
     all.extend(alone());

@@ -187,8 +187,8 @@ fn locks() -> Vec<Expected> {
     ]
 }
 
-/// The maximum number of states. Larger programs, such as a lock under a policy that drains all the
-/// time, are not explored here.
+/// The maximum number of states. Larger programs, such as a lock under a write policy that drains
+/// all the time, are not explored here.
 const STATES_MAX: usize = 400_000;
 
 /// Generates one test for each program, so that the tests run in parallel. Each test explores the
@@ -281,8 +281,8 @@ fn without_the_lock_an_update_is_lost() {
     assert!(found.outcomes.contains(&lost), "{:?}", found.outcomes);
 }
 
-/// The outcomes of the store-buffering program. Both loads can miss the other thread's store if
-/// they miss the contents of the L1 of the other work-group.
+/// The outcomes of the store-buffering program. Both loads can read the initial values if the
+/// remote load does not see the contents of the L1 of the other work-group.
 fn store_buffering<P: Protocol>(level: proto::Level) -> BTreeSet<Outcome> {
     let wide = |op| on(1, &[Do::Remote(op), Do::Remote(LOAD[usize::from(level == System)])]);
     let (narrow, store) = ((SeqCst, WorkGroup), STORE[usize::from(level == System)]);

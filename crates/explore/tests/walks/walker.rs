@@ -55,7 +55,7 @@ pub(crate) struct Thread {
 /// The registers of every thread, followed by the requested words of memory.
 pub(crate) type Outcome = Vec<Vec<u32>>;
 
-/// A program in the notation of the walks.
+/// A program in the notation of the walks (small programs with expected outcomes).
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) name: &'static str,
@@ -68,7 +68,7 @@ pub(crate) struct Program {
     pub(crate) stages: Vec<u8>,
 }
 
-/// The result of a walk.
+/// The result of a walk (the exploration of a small program).
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
     /// The outcomes of all runs that have come to rest.

@@ -7,54 +7,53 @@ use std::collections::{BTreeMap, BTreeSet};
 use proto::words::grouped;
 use serde::{Deserialize, Serialize};
 
-/// The growth that fails, in percent.
+/// A benchmark fails if its count grows by more than this many percent.
 const GROWTH_PERCENT: u64 = 3;
 
-/// The growth that fails if another compiler built the baseline. The counts of two
-/// releases of rustc differ by several percent.
+/// The same limit, in percent, for the case that another compiler built the baseline. The counts of
+/// two releases of rustc differ by several percent.
 const OTHER_COMPILER_GROWTH_PERCENT: u64 = 10;
 
-/// The command that writes the current counts into the file.
+/// The command that writes the current counts into the baseline file.
 pub(crate) const BLESS: &str = "`cargo bench -- --bless`";
 
-/// The counts of all benchmarks, with the compiler and target that they depend
-/// on.
+/// The counts of all benchmarks, with the compiler and the target on which the counts depend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Counts {
-    /// The version line of the compiler.
+    /// The version line of the compiler that built the program.
     pub(crate) compiler: String,
-    /// The target of the program.
+    /// The target platform for which the program is built.
     pub(crate) target: String,
-    /// The count of each benchmark.
+    /// The count of each benchmark, by the name of the benchmark.
     pub(crate) counts: BTreeMap<String, NonZeroU64>,
 }
 
-/// The result of a comparison.
+/// The result of the comparison of new counts with the baseline.
 #[derive(Debug, Default)]
 pub(crate) struct Comparison {
     /// One line for each benchmark, below a heading.
     pub(crate) table: String,
-    /// Remarks that do not fail the comparison.
+    /// Remarks to print. They do not make the comparison fail.
     pub(crate) notes: Vec<String>,
-    /// Failures, each with the name of its benchmark.
+    /// Descriptions of failures, each with the name of its benchmark.
     pub(crate) failures: Vec<String>,
 }
 
 impl Counts {
-    /// Reads the file.
+    /// Reads counts from the text of the baseline file.
     pub(crate) fn parse(text: &str) -> Result<Counts, String> {
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
     }
 
-    /// The text of the file.
+    /// The text of the baseline file that holds these counts.
     pub(crate) fn text(&self) -> String {
         let counts = toml::to_string(self).expect("names and numbers");
         format!("# Instructions and bytes of each benchmark. Written by {BLESS}.\n\n{counts}")
     }
 
-    /// Compares with the recorded counts. Recorded counts of benchmarks that `asked`
-    /// rejects are ignored.
+    /// Compares these counts with the recorded counts `kept`. The comparison ignores recorded
+    /// counts of benchmarks that `asked` rejects.
     pub(crate) fn compare(&self, kept: &Counts, asked: impl Fn(&str) -> bool) -> Comparison {
         let mut found = Comparison::default();
         let limit_percent = if self.compiler == kept.compiler {

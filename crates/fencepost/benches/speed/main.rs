@@ -1,8 +1,8 @@
-//! The work of the commands on their host.
+//! Benchmarks of the work that commands of Fencepost do on the computer that runs them.
 //!
-//! Each benchmark is a command of the release binary. Callgrind counts its instructions,
-//! and `benches/baseline.toml` records the counts: a count that grows by more than 3%
-//! fails. The duration of the command is shown and has no effect.
+//! Each benchmark is a command of the release binary. Callgrind counts its instructions, and
+//! `benches/baseline.toml` records the counts. A benchmark fails if its count grows by more than
+//! 3%. The duration of the command is shown, but does not decide whether the benchmark fails.
 //!
 //! `cargo bench [-- [--bless] [NAME...]]`
 
@@ -26,7 +26,8 @@ use serde_json::Value;
 struct Benchmark {
     name: &'static str,
     command: &'static str,
-    /// The key of its JSON output with the amount of work, and the unit.
+    /// The place of the amount of work in the JSON output of the command (a JSON pointer), and the
+    /// unit of this amount.
     work: Option<(&'static str, &'static str)>,
 }
 
@@ -40,7 +41,8 @@ const fn of(
 
 const LINES: Option<(&str, &str)> = Some(("/counters/l1_accesses", "lines"));
 
-/// The sizes are such that each executes 100 to 500 million instructions.
+/// All benchmarks. The sizes of their inputs are chosen so that each executes 100 to 500 million
+/// instructions.
 const BENCHMARKS: [Benchmark; 10] = [
     of("vec-add", "run --system titan-v --protocol vi --workload vec-add --set n=64k --json", LINES),
     of(
@@ -81,11 +83,13 @@ const BENCHMARKS: [Benchmark; 10] = [
     of("race", "race --system hrf-8cu --workload stencil --json", Some(("/usage/accesses", "accesses"))),
 ];
 
-/// The number of runs for the duration.
+/// The number of runs in which the duration of a command is measured. The shortest duration is
+/// shown.
 const TIMED_RUNS: u32 = 3;
 
-/// Stops the C library from using instructions that not every processor has, and from
-/// copying with a single instruction, which would be counted once for each byte.
+/// Settings of the C library. They stop the library from using instructions that not every
+/// processor has. They also stop it from copying with a single instruction, which callgrind would
+/// count once for each byte.
 const TUNABLES: &str = "glibc.cpu.hwcaps=-AVX512F,-AVX2,-AVX2_Usable,-ERMS";
 
 fn main() -> ExitCode {
@@ -145,7 +149,8 @@ fn measure() -> Result<ExitCode, String> {
     conclude(&counts, &stage.root.join("benches/baseline.toml"), is_blessed, is_asked)
 }
 
-/// Compares with the file, or writes the file.
+/// Prints a comparison of the counts with the baseline file at `path`. If `is_blessed` is true,
+/// writes the counts to this file; otherwise fails if a benchmark fails.
 fn conclude(
     counts: &Counts,
     path: &Path,
@@ -173,7 +178,8 @@ fn conclude(
     Ok(ExitCode::FAILURE)
 }
 
-/// The environment of the commands.
+/// The environment in which the commands of benchmarks run: the root of the repository and the path
+/// of the program.
 struct Stage {
     root: PathBuf,
     binary: PathBuf,
@@ -204,7 +210,8 @@ impl Stage {
         Err(format!("{}: `fencepost {}`: {}\n{why}", benchmark.name, benchmark.command, output.status))
     }
 
-    /// The duration of the command, as a line, and the bytes of the explored states.
+    /// Measures the duration of the command. Returns a line with the duration, and the number of
+    /// bytes of the explored states, if the command reports this number.
     fn time(&self, benchmark: &Benchmark) -> Result<(String, Option<NonZeroU64>), String> {
         let (mut seconds, mut report) = (f64::INFINITY, Value::Null);
         for _ in 0..TIMED_RUNS {
@@ -227,7 +234,8 @@ impl Stage {
         Ok((line + "\n", state_bytes))
     }
 
-    /// The number of instructions of the command. It varies by a few dozen.
+    /// The number of instructions that the command executes, counted by callgrind. The number
+    /// varies by a few dozen between runs.
     fn count(&self, benchmark: &Benchmark) -> Result<NonZeroU64, String> {
         let binary = self.binary.to_string_lossy();
         let arguments = ["--tool=callgrind", "--callgrind-out-file=/dev/null", &*binary];
@@ -238,12 +246,12 @@ impl Stage {
     }
 }
 
-/// The key of the bytes of a benchmark's states.
+/// The name under which the baseline file has the number of bytes of a benchmark's states.
 fn bytes_of(name: &str) -> String {
     format!("{name}-state-bytes")
 }
 
-/// The installed compiler and its target.
+/// The version line of the installed compiler, and its target platform.
 fn compiler() -> Result<(String, String), String> {
     let output = Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);

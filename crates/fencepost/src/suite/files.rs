@@ -29,8 +29,8 @@ pub(super) struct Test {
     pub(super) text: Option<String>,
 }
 
-/// The answers that the tables of expectations give for a test. `None` if no table gives the
-/// answer.
+/// The answers that the tables of expectations give for a test. A field is `None` if no table gives
+/// this answer.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Expected {
     pub(super) verdict: Option<bool>,
@@ -41,15 +41,15 @@ pub(super) struct Expected {
 #[derive(Debug, Default)]
 pub(super) struct Tests {
     pub(super) list: Vec<Test>,
-    /// The number of tests that are left out because no table of expectations names them. They are
-    /// in the given folders.
+    /// The number of tests in the given folders that are left out because no table of expectations
+    /// names them.
     pub(super) in_no_table: usize,
-    /// The number of tests that are left out because they are in none of the given folders. A table
-    /// of expectations names them.
+    /// The number of tests that a table of expectations names, but that are left out because they
+    /// are in none of the given folders.
     pub(super) outside: usize,
 }
 
-/// Reads a file with a test or a model. It may have at most 1 MiB.
+/// Reads a file with a test or a model. The file may have at most 1 MiB.
 pub(crate) fn read_text(path: &Path) -> Result<String, String> {
     text_of(read_bytes(path, TEXT_BYTES_MAX)?, &path.display().to_string())
 }
@@ -64,7 +64,7 @@ fn text_of(bytes: Vec<u8>, shown: &str) -> Result<String, String> {
     utf8(bytes, shown)
 }
 
-/// Reads a file with a table.
+/// Reads a file with a table of expectations or results.
 pub(crate) fn read_table(path: &Path) -> Result<String, String> {
     utf8(read_bytes(path, TABLE_BYTES_MAX)?, &path.display().to_string())
 }
@@ -132,7 +132,8 @@ fn listed(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     Ok(all)
 }
 
-/// The tests that the command line names, in its order. The tests of a folder are sorted by name.
+/// The tests that the command line names, in the order of the command line. The tests of a folder
+/// are sorted by name.
 pub(super) fn tests(arguments: &LitmusArguments) -> Result<Tests, Failure> {
     let mut tables = Table::default();
     for (path, question) in
@@ -203,8 +204,8 @@ pub(crate) fn in_or_below(path: &Path) -> Result<Vec<PathBuf>, Failure> {
     in_folder(path)?.into_iter().map(of).collect()
 }
 
-/// A test in a folder: its path, and the reason why it cannot be read. The reason is `None` if it
-/// can be read.
+/// The path of a test in a folder and `None`, or the path of a folder that cannot be read and the
+/// reason.
 type FolderEntry = (PathBuf, Option<String>);
 
 /// Finds the tests in and below a folder. Does not follow links to folders.
@@ -243,10 +244,11 @@ fn in_folder(folder: &Path) -> Result<Vec<FolderEntry>, Failure> {
 /// The contents of all tables of expectations.
 #[derive(Debug, Default)]
 struct Table {
-    /// The rows of all tables by position, table after table.
+    /// The rows of all tables by their position. The rows of one table follow the rows of the table
+    /// before.
     rows: BTreeMap<usize, Row>,
     by_file: BTreeMap<PathBuf, usize>,
-    /// The tests that a table names but that do not exist.
+    /// The tests that a table names, but whose files cannot be found.
     missing: Vec<Test>,
 }
 

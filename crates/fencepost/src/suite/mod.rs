@@ -1,4 +1,4 @@
-//! The command `fencepost litmus`.
+//! The command `fencepost litmus`, which checks litmus tests under a memory model.
 //!
 //! Tests are checked on several threads. Their results are printed in the order of the tests: a
 //! result appears when all tests before it are complete too.

@@ -28,7 +28,7 @@ pub(super) struct Outcome {
     /// Messages about differences between the results and the expected answers, one for each
     /// difference.
     pub(super) unexpected: Vec<String>,
-    /// The number of answers that the tables expect for this test.
+    /// The number of answers that the tables of expectations give for this test.
     pub(super) expectations: usize,
     /// Whether the test's condition is met, or, for liveness, whether all its executions end.
     /// `None` if the check was not able to decide.
@@ -42,7 +42,8 @@ pub(super) struct Limits<'a> {
     pub(super) interrupted: &'a (dyn Fn() -> bool + Sync),
 }
 
-/// Checks a test. With `single`, shows its first race even without `--explain`.
+/// Checks a test. If `single` is true, the result shows the first race of the test even without
+/// `--explain`.
 pub(super) fn check(
     test: &Test,
     judge: &Judge,
@@ -188,7 +189,7 @@ fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: 
         }
     };
     let words = if answer.is_liveness() {
-        ["that all executions end", "one that goes on for ever"]
+        ["that all executions end", "an execution that goes on for ever"]
     } else {
         ["that the condition is met", "that the condition is not met"]
     };

@@ -10,7 +10,7 @@ use crate::Failure;
 use crate::output;
 use crate::table::{Side, Table, counted, grouped, plural};
 
-/// The maximum number of rows of a table.
+/// The maximum number of rows of a table that are printed.
 const ROWS_SHOWN: usize = 40;
 
 /// The maximum number of reasons for missing values that are printed below a table.
@@ -118,8 +118,8 @@ fn column(points: &[Option<&ChartPoint>], has_intervals: bool) -> Vec<String> {
     points.iter().map(cell).collect()
 }
 
-/// The number of decimals that shows three digits of the smallest value after its leading zeros.
-/// Whole numbers have no decimals.
+/// The number of decimals with which the smallest value shows at least three significant digits.
+/// The number is 0 if all values are whole numbers.
 fn decimals(values: impl Iterator<Item = Interval> + Clone, has_intervals: bool) -> usize {
     let is_whole = |Interval { mean, high, .. }: Interval| {
         mean.fract() == 0.0 && (!has_intervals || (high - mean).fract() == 0.0)

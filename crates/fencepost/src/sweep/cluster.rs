@@ -20,11 +20,11 @@ use crate::output::AtInterrupt;
 use crate::progress::Estimate;
 use crate::table::counted;
 
-/// The minimum time between two looks at the queue.
+/// The minimum time between two looks at the cluster's queue.
 const POLL_MIN: Duration = Duration::from_millis(50);
 
-/// Runs the tasks without results on a cluster. If a signal ends the process, it prints which jobs
-/// continue and how the user can continue.
+/// Runs on a cluster those tasks that have no stored result. If a signal ends the process, the
+/// process prints which jobs continue and how the user can continue.
 pub(super) fn perform(
     arguments: &SweepArguments,
     study: &Study,
@@ -32,7 +32,11 @@ pub(super) fn perform(
     folder: &Path,
     out: &mut dyn Write,
 ) -> Result<Performed, Failure> {
-    let unreadable = |error: io::Error| Failure::BadInput(format!("cannot find a path: {error}"));
+    let unreadable = |error: io::Error| {
+        Failure::BadInput(format!(
+            "cannot find the folder of the results, the folder of the study or this program: {error}"
+        ))
+    };
     // Relative paths of a study begin in the folder of the study.
     let parent = arguments.file.parent().filter(|parent| !parent.as_os_str().is_empty());
     let cluster = Cluster {
@@ -83,7 +87,8 @@ fn interrupted(last: Arc<Mutex<Status>>, folder: &Path) -> impl Fn() -> String +
     }
 }
 
-/// Runs one chunk of a batch. This is the command that a task of an array job executes.
+/// Runs one chunk (some of the runs) of a batch of jobs. A task of an array job executes this
+/// command.
 pub(super) fn work(arguments: &SweepArguments, chunk: &str, out: &mut dyn Write) -> Result<(), Failure> {
     let folder = arguments.out.as_deref().unwrap_or(Path::new("."));
     let jobs = arguments.jobs.map_or(1, NonZeroUsize::get);

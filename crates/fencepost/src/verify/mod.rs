@@ -1,4 +1,5 @@
-//! The command `fencepost verify`.
+//! The command `fencepost verify`, which verifies the claims of protocols in every schedule of
+//! small programs.
 
 mod cutoff;
 mod report;
@@ -185,8 +186,8 @@ fn remove_charts_behind(folder: &Path, verified: &Verified<'_>) {
     }
 }
 
-/// The path of a file of finding `at`, with the extension `end`. File names count findings from
-/// one.
+/// The path of the file with the extension `end` for the finding with the index `at`. File names
+/// count findings from one.
 fn chart_file(folder: &Path, verified: &Verified<'_>, at: usize, end: &str) -> PathBuf {
     folder.join(format!("{}-{}.{end}", verified.verification.protocol, at + 1))
 }

@@ -90,7 +90,12 @@ fn show_counts(
         number(verification.synchronized)
     )?;
     if sampled > 0 {
-        writeln!(out, "  {} of them, and some others, sampled from seed {seed}", number(sampled))?;
+        writeln!(
+            out,
+            "  {} in which synchronization orders data, and some other tests, are random samples from seed \
+             {seed}",
+            counted(sampled, "test")
+        )?;
     }
     writeln!(
         out,
@@ -143,7 +148,7 @@ fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
         writeln!(out, "    survives: {name}")?;
     }
     for name in &mutants.misargued {
-        writeln!(out, "    argued to be equivalent, and killed: {name}")?;
+        writeln!(out, "    argued to be equivalent to the protocol, but killed by a test: {name}")?;
     }
     Ok(())
 }
@@ -158,9 +163,9 @@ fn show_rows(verification: &Verification, out: &mut dyn Write) -> Result<(), Fai
     Ok(())
 }
 
-/// Prints a table of the dimensions of programs and machines. For each value of a dimension, it has
-/// the number of runs and the number of states with this value. Then prints the pairs of values
-/// that no run has together.
+/// Prints a table of the dimensions of programs and machines. For each value of a dimension, the
+/// table has the number of runs and the number of states with this value. Then prints the pairs of
+/// values that occur together in no run.
 fn show_census(census: &Census, out: &mut dyn Write) -> Result<(), Failure> {
     let columns = [("dimension", Side::Left), ("value", Side::Left), ("runs", Side::Right)];
     let mut table = Table::new(&[&columns[..], &[("states", Side::Right)]].concat());

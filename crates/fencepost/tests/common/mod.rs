@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// An empty folder with this name.
+/// Makes an empty folder with this name among the temporary files of tests. Returns its path.
 pub(crate) fn scratch(name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::remove_dir_all(&folder).ok();
@@ -16,7 +16,7 @@ pub(crate) fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// Runs a command. Returns the exit code and the text of both outputs.
+/// Runs a command of Fencepost. Returns the exit code and the texts of both outputs.
 pub(crate) fn fencepost(args: &[&str]) -> (u8, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let all = std::iter::once("fencepost").chain(args.iter().copied()).map(OsString::from);
@@ -24,19 +24,19 @@ pub(crate) fn fencepost(args: &[&str]) -> (u8, String, String) {
     (code, String::from_utf8(out).unwrap(), String::from_utf8(err).unwrap())
 }
 
-/// The output of a command that succeeds.
+/// Runs a command, and checks that it succeeds and prints no error. Returns its output.
 pub(crate) fn succeed(args: &[&str]) -> String {
     let (code, out, err) = fencepost(args);
     assert_eq!((code, err.as_str()), (0, ""), "{args:?}");
     out
 }
 
-/// The output of a command that succeeds, as JSON.
+/// Runs a command, and checks that it succeeds. Returns its output as JSON.
 pub(crate) fn json(args: &[&str]) -> Value {
     serde_json::from_str(&succeed(args)).unwrap()
 }
 
-/// The message that refuses bad input.
+/// Runs a command, and checks that it refuses bad input. Returns the error message.
 pub(crate) fn refused(args: &[&str]) -> String {
     let (code, out, err) = fencepost(args);
     assert_eq!((code, out.as_str()), (2, ""), "{args:?}: {err}");

@@ -1,4 +1,4 @@
-//! Every command line of every page runs and prints the page's text.
+//! Every command line of every page runs, and prints the output that the page shows.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -16,14 +16,14 @@ use crate::{guides, tree};
 
 pub(crate) const FENCEPOST: &str = env!("CARGO_BIN_EXE_fencepost");
 
-/// A reader's model.
+/// A memory model in the cat language. It stands for a model that the reader writes.
 const OWN_MODEL: &str = "\
 \"own\"
 include \"cos.cat\"
 acyclic po | rf | co | fr as sc
 ";
 
-/// A graph of three vertices, in the most common format.
+/// A graph of three vertices in the Matrix Market format. It stands for a graph of the reader.
 const GRAPH: &str = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 5\n2 3 1\n3 1 2\n";
 
 #[test]
@@ -47,7 +47,8 @@ fn every_command_of_the_pages_prints_their_output() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// Runs a page in its own clone, which contains the readers' files.
+/// Runs all command lines of a page in a copy of the repository. The copy also contains files that
+/// stand for the reader's own files. Returns complaints.
 fn follow(page: &Page) -> Vec<String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs").join(page.name.replace('/', "-"));
     tree::copy(&folder);
@@ -86,7 +87,7 @@ fn follow(page: &Page) -> Vec<String> {
     complaints
 }
 
-/// The output of the commands of a step.
+/// Runs the command lines of a step. Returns their output, or a complaint.
 fn run(page: &Page, step: &Step, shell: &Shell) -> Result<String, String> {
     let mut printed = String::new();
     for command in &step.commands {
@@ -114,7 +115,7 @@ fn run(page: &Page, step: &Step, shell: &Shell) -> Result<String, String> {
     Ok(printed)
 }
 
-/// Checks that `fencepost` accepts the whole command line.
+/// Checks that `fencepost` accepts the whole command line, without running it.
 fn understood(text: &str) -> Result<(), String> {
     let Some(arguments) = text.strip_prefix("fencepost ") else { return Ok(()) };
     let words = arguments.split(' ').take_while(|word| *word != ">").map(OsString::from);
@@ -126,7 +127,7 @@ fn understood(text: &str) -> Result<(), String> {
     }
 }
 
-/// Checks that the subcommand and the options exist, if the command is ours.
+/// If the command line begins with `fencepost`, checks that its subcommand and its options exist.
 fn named(text: &str) -> Result<(), String> {
     if !text.starts_with("fencepost ") {
         return Ok(());
@@ -141,7 +142,8 @@ fn named(text: &str) -> Result<(), String> {
     }
 }
 
-/// Compares the output, or rewrites the page.
+/// Compares the output `printed` with the block `fence` of the page. If they differ, returns a
+/// complaint or, under `FENCEPOST_BLESS`, writes the output into the page.
 pub(crate) fn compare(page: &Page, fence: usize, printed: &str) -> Option<String> {
     let shown = &page.fences[fence];
     if fits(&shown.text, printed) {

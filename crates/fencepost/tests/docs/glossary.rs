@@ -10,7 +10,7 @@ use crate::tree;
 
 const PAGE: &str = "docs/glossary.md";
 
-/// Phrases that may contain a synonym, each with the reason.
+/// Phrases that may contain a forbidden synonym, each with the reason.
 const EXCEPTIONS: &[(&str, &str)] = &[
     ("GPU workgroup progress models", "a title"),
     ("PTX memory consistency model", "a title"),
@@ -18,7 +18,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
     ("multiprocessor computer", "a title"),
 ];
 
-/// A row of the glossary.
+/// A row of the glossary: its terms, and the synonyms that it forbids.
 struct Entry {
     terms: Vec<String>,
     synonyms: Vec<String>,
@@ -75,7 +75,7 @@ fn a_planted_synonym_is_found() {
     assert_eq!(prose("a `warp` in code, a lane"), "a   in code, a lane");
 }
 
-/// The rows of the tables: `| **term** | meaning | synonyms |`.
+/// The rows of the glossary's tables. A row has the form `| **term** | meaning | synonyms |`.
 fn entries() -> Vec<Entry> {
     let page = fs::read_to_string(tree::root().join(PAGE)).unwrap();
     let rows = page.lines().filter(|line| line.starts_with("| **"));
@@ -102,7 +102,7 @@ fn prose(text: &str) -> String {
     text.split('`').step_by(2).collect::<Vec<_>>().join(" ")
 }
 
-/// The help of every command, each with its command line.
+/// The help text of every command, each with the command line that prints it.
 fn help_texts() -> Vec<(String, String)> {
     let mut texts = Vec::new();
     let mut waiting = vec![vec![String::from("fencepost")]];
@@ -123,7 +123,7 @@ fn help_texts() -> Vec<(String, String)> {
     texts
 }
 
-/// The names of public items and fields, each with its file.
+/// The names of all public items and fields, each with the file that declares it.
 fn public_names() -> Vec<(String, String)> {
     let root = tree::root();
     let files = tree::files(&root).into_iter().map(|file| file.display().to_string());
@@ -139,7 +139,8 @@ fn public_names() -> Vec<(String, String)> {
     names
 }
 
-/// The names after `pub` in a source.
+/// The names of public items and fields in the text of a source file: those after the keyword
+/// `pub`.
 fn names_in(source: &str) -> Vec<String> {
     const KEYWORDS: [&str; 12] = [
         "async", "const", "enum", "fn", "macro", "mod", "mut", "static", "struct", "trait", "type", "unsafe",
@@ -153,7 +154,8 @@ fn names_in(source: &str) -> Vec<String> {
     names.filter(|name| *name != "use").map(str::to_owned).collect()
 }
 
-/// The words of `ThreadBlock`, `thread_block` or `THREAD_BLOCK`.
+/// The words of a name in lower case, separated by blanks: `ThreadBlock`, `thread_block` and
+/// `THREAD_BLOCK` all become "thread block".
 fn words_of(name: &str) -> String {
     let mut words = String::new();
     let mut was_lower = false;

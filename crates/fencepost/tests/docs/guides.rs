@@ -1,7 +1,7 @@
 //! Executes every step of the guides in a copy of the repository.
 //!
-//! Both guides share one copy, so that it is compiled once. Build results of
-//! these tests that stay valid are copied: an added protocol and workload then
+//! Both guides share one copy, so that this copy is compiled only once. The tests copy those of
+//! their own build results that stay valid. The protocol and the workload that the guides add then
 //! cost about 40 CPU-seconds of compilation.
 
 use std::env;
@@ -18,11 +18,12 @@ use crate::tree;
 
 pub(crate) const NAMES: [&str; 2] = ["docs/add-a-protocol.md", "docs/add-a-workload.md"];
 
-/// The crates that a guide changes, and the crates above them. They are
+/// The crates that a guide changes, and the crates that depend on them. All of these are
 /// recompiled.
 const CHANGED: [&str; 5] = ["zoo", "workloads", "explore", "lab", "fencepost"];
 
-/// Crates compiled without optimization: they compile fast and run little.
+/// Crates that are compiled without optimization, because this is faster and their code runs only
+/// for a short time.
 const UNOPTIMIZED: [&str; 3] = ["explore", "lab", "fencepost"];
 
 #[test]
@@ -60,7 +61,7 @@ fn every_guide_works_as_written() {
     }
 }
 
-/// Runs a command of a guide and requires success.
+/// Runs a command line of a guide, and checks that it succeeds. Returns its output.
 fn follow(command: &str, cargo: &Cargo<'_>, shell: &Shell, fencepost: &Path) -> String {
     if NAMED.contains(&command) {
         return String::new();
@@ -83,7 +84,7 @@ fn follow(command: &str, cargo: &Cargo<'_>, shell: &Shell, fencepost: &Path) -> 
     printed.text
 }
 
-/// Writes the blocks of a guide into the files named above them.
+/// Writes each block of a guide into the file that the text above the block names.
 fn write_files(page: &Page, copy: &Path) {
     let mut file: Option<&str> = None;
     for fence in &page.fences {
@@ -104,7 +105,7 @@ fn write_files(page: &Page, copy: &Path) {
     }
 }
 
-/// Applies a change whose lines begin with a space, `+` or `-`.
+/// Applies a block in the format of `diff` to a file. Its lines begin with a space, `+` or `-`.
 fn change(fence: &Fence, path: &Path) {
     let side = |other: char| -> String {
         let lines = fence.text.split_inclusive('\n').filter(|line| !line.starts_with(other));
@@ -116,7 +117,7 @@ fn change(fence: &Fence, path: &Path) {
     fs::write(path, text.replace(&old, &new)).unwrap();
 }
 
-/// The profile that these tests were built with, by its folder.
+/// The cargo profile with which these tests were built, given by the folder of its build results.
 struct Profile(PathBuf);
 
 impl Profile {
@@ -140,8 +141,8 @@ impl Profile {
     }
 }
 
-/// Copies build results that stay valid. Cargo rebuilds whatever it does not
-/// find or trust.
+/// Copies the build results that stay valid. Cargo rebuilds every result that it does not find or
+/// that it considers out of date.
 fn take_over(from: &Path, to: &Path) {
     for part in [".fingerprint", "build", "deps"] {
         let is_changed = |name: &str| {
@@ -183,7 +184,8 @@ struct Cargo<'a> {
 }
 
 impl Cargo<'_> {
-    /// Runs the tests that `words` name.
+    /// Runs `cargo test` with the arguments `words`. If `bless` is true, the tests write their
+    /// output into the pages.
     fn test<'w>(&self, words: impl Iterator<Item = &'w str>, bless: bool) -> String {
         let mut command = self.command(["test"].into_iter().chain(words));
         if bless {

@@ -5,44 +5,45 @@ use std::path::{Path, PathBuf};
 
 use crate::tree;
 
-/// A fenced block.
+/// A block of a page between two lines of backticks.
 pub(crate) struct Fence {
-    /// The word after the opening backticks.
+    /// The word after the opening backticks, such as `sh`.
     pub(crate) language: String,
-    /// The lines, with their line ends.
+    /// The lines of the block, with their line ends.
     pub(crate) text: String,
-    /// The number of the first line.
+    /// The number of the block's first line in the page.
     pub(crate) line: usize,
-    /// The last path in the prose since the previous fence, if any.
+    /// The last path that the text between the previous block and this one names. `None` if that
+    /// text names no path.
     pub(crate) file: Option<String>,
-    /// The number of headings before it.
+    /// The number of headings of the page before this block.
     section: usize,
 }
 
-/// A command line.
+/// A command line of a page, with the number of its line in the page.
 pub(crate) struct Command {
     pub(crate) line: usize,
     pub(crate) text: String,
 }
 
-/// Command lines whose output is shown together, and the number of the block
-/// with the output.
+/// Command lines whose output the page shows together, and the index of the block with this output.
+/// The index is `None` if the page does not show the output.
 pub(crate) struct Step {
     pub(crate) commands: Vec<Command>,
     pub(crate) output: Option<usize>,
 }
 
 pub(crate) struct Page {
-    /// The path from the root of the repository.
+    /// The path of the page, relative to the root of the repository.
     pub(crate) name: String,
     pub(crate) path: PathBuf,
     pub(crate) fences: Vec<Fence>,
-    /// All text outside of fences.
+    /// The text of the page outside of its blocks.
     pub(crate) prose: String,
 }
 
 impl Page {
-    /// Every page except the history and the licence.
+    /// Every Markdown page of the repository, except `CHANGELOG.md`.
     pub(crate) fn all() -> Vec<Page> {
         let files = tree::files(&tree::root());
         let mut names: Vec<&str> = files
@@ -92,7 +93,7 @@ impl Page {
         Page { name: name.to_owned(), path, fences, prose }
     }
 
-    /// The command lines in the order of the page.
+    /// All steps of the page: its command lines, in the order of the page.
     pub(crate) fn steps(&self) -> Vec<Step> {
         let mut steps = Vec::new();
         for (at, fence) in self.fences.iter().enumerate() {
@@ -117,7 +118,8 @@ impl Page {
         steps.into_iter().map(|(_, step)| step).collect()
     }
 
-    /// The texts in backticks that begin like a command line.
+    /// The command lines in the text outside of blocks: the parts in backticks that begin like a
+    /// command line.
     fn inline(&self) -> Vec<Command> {
         let mut commands = Vec::new();
         let mut line = 1;
@@ -137,7 +139,7 @@ impl Page {
         commands
     }
 
-    /// Replaces the text of a fence.
+    /// Replaces the text of a block in the file of the page.
     pub(crate) fn replace(&self, fence: usize, text: &str) {
         let old = fs::read_to_string(&self.path).unwrap();
         let fence = &self.fences[fence];
@@ -149,7 +151,7 @@ impl Page {
     }
 }
 
-/// The last file path in a text.
+/// The last file path in backticks in a text.
 fn last_path(text: &str) -> Option<String> {
     let spans = text.split('`').skip(1).step_by(2);
     let is_path = |span: &&str| span.contains('/') && Path::new(span).extension().is_some();

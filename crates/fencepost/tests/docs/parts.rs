@@ -69,13 +69,13 @@ fn the_page_of_the_parts_lists_the_users_of_each_part() {
 }
 
 struct Row {
-    /// The names in the first cell.
+    /// The names of parts in the first cell of the row.
     names: Vec<String>,
-    /// The names in the last cell.
+    /// The names of protocols in the last cell of the row: the users of these parts.
     users: Names,
 }
 
-/// The rows of the table of each section, by its heading.
+/// For each heading of the page, the rows of the table in this section.
 fn sections(page: &str) -> BTreeMap<String, Vec<Row>> {
     let mut sections: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     let mut heading = String::new();
@@ -93,12 +93,13 @@ fn sections(page: &str) -> BTreeMap<String, Vec<Row>> {
     sections
 }
 
-/// The texts in backticks, without the `!` of a macro.
+/// The parts of a text in backticks, without the `!` of a macro.
 fn spans(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(|span| span.trim_end_matches('!').to_owned()).collect()
 }
 
-/// The items of a module: its lines that begin with one of `visible`.
+/// The names of the items that the module in the file `path` offers: those in lines that begin with
+/// one of the keywords in `visible`.
 fn offered(path: &str, visible: &[&str]) -> Names {
     let text = read(path);
     let mut found = Names::new();

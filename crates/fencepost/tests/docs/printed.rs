@@ -1,9 +1,9 @@
-//! Compares the output that a page shows with the real one.
+//! Compares the output that a page shows with the real output.
 //!
-//! A line `...` matches any lines, `...` at the end of a line matches its rest,
-//! and a time (`0.3 s`) matches any time.
+//! In the page, a line `...` matches any lines, `...` at the end of a line matches any rest of a
+//! line, and a time (`0.3 s`) matches any time.
 
-/// Returns true if the output matches the page.
+/// Returns true if `output` matches the text `shown` in a page.
 pub(crate) fn fits(shown: &str, output: &str) -> bool {
     let settled = |text: &str| text.lines().map(settle).collect::<Vec<_>>();
     lines_fit(&settled(shown), &settled(output))
@@ -22,7 +22,7 @@ fn lines_fit(shown: &[String], output: &[String]) -> bool {
     is_same && lines_fit(rest, others)
 }
 
-/// A line without the parts that differ in every run.
+/// A line in which a fixed sign replaces each time, because times differ in every run.
 fn settle(line: &str) -> String {
     let mut words: Vec<String> = line.trim_end().split(' ').map(str::to_owned).collect();
     for at in 1..words.len() {
@@ -39,8 +39,8 @@ fn settle(line: &str) -> String {
     words.join(" ")
 }
 
-/// The text that the page should show: the output, with the same lines left out
-/// as before. `None` if those lines cannot be identified.
+/// The text that the page should show: the output without the lines that the page leaves out now.
+/// `None` if the function cannot tell which lines of the output these are.
 pub(crate) fn blessed(shown: &str, output: &str) -> Option<String> {
     if fits(shown, output) {
         return Some(shown.to_owned());
@@ -70,7 +70,8 @@ pub(crate) fn blessed(shown: &str, output: &str) -> Option<String> {
     Some(text.iter().map(|line| format!("{line}\n")).collect())
 }
 
-/// The words of a line, without numbers and bars.
+/// The letters of a line, without its numbers, bars and blanks. They show which lines of two
+/// outputs belong together.
 fn shape(line: &str) -> String {
     line.chars().filter(|c| c.is_alphabetic()).collect()
 }

@@ -1,4 +1,4 @@
-//! The guide to protocol pages explains rows that exist.
+//! The rows of tables that the guide to protocol pages explains exist in a protocol page.
 
 use std::fs;
 

@@ -13,7 +13,7 @@ use crate::tree;
 const DATA: &str = "docs/results/verification.toml";
 const PAGE: &str = "docs/results/verification.md";
 
-/// The text above the records. It holds for all records.
+/// The text of the page above the records. Its statements hold for all records.
 const HEAD: &str = "\
 # Results of verification
 

@@ -1,17 +1,17 @@
-//! Runs command lines like a reader: in a shell, with `fencepost` installed.
+//! Runs command lines as a reader does: in a shell in which `fencepost` is installed.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The text of both outputs of a command line, and its exit code.
+/// The result of a command line: the text of both outputs together, and the exit code.
 pub(crate) struct Printed {
     pub(crate) text: String,
     pub(crate) code: i32,
 }
 
-/// A shell in a folder, with its own home, which is empty at first.
+/// A shell that runs in a folder and has its own home folder, which is empty at first.
 pub(crate) struct Shell {
     folder: PathBuf,
     home: PathBuf,

@@ -1,7 +1,8 @@
-//! Exceptions for command lines of the pages.
+//! Tables of exceptions: command lines of the pages that the tests do not run as written, or that
+//! end with exit code 1.
 
-/// Command lines that do not run as written: the replacement, and the reason.
-/// The output is compared where the page shows it.
+/// Command lines that the tests do not run as written. Each has the command line that runs instead,
+/// and the reason. If the page shows an output, it is compared with the output of the replacement.
 pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
     ("cargo test --workspace", "grep -q 'cargo test --workspace' .ci/run", "these are the tests"),
     ("cargo test -p zoo", "test -f crates/zoo/Cargo.toml", "a part of these tests"),
@@ -194,8 +195,8 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Command lines with exit code 1: they show a protocol that breaks its claim,
-/// or a race.
+/// Command lines that end with exit code 1, because they show a protocol that breaks its claim, or
+/// a race.
 pub(crate) const FOUND: &[&str] = &[
     "fencepost verify hlrc --litmus docs/findings/hlrc.litmus --operations 0",
     "fencepost verify hlrc --charts charts",
@@ -209,6 +210,6 @@ pub(crate) const FOUND: &[&str] = &[
     "fencepost stress --all --episodes 100000 --timeout 600",
 ];
 
-/// Command lines that a page gives only in part. The subcommand and the options
-/// must exist.
+/// Command lines of which a page gives only a part. The tests do not run them, but check that the
+/// subcommand and the options exist.
 pub(crate) const NAMED: &[&str] = &["fencepost verify --replay", "cargo fmt"];

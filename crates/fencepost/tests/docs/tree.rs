@@ -1,4 +1,4 @@
-//! The repository, and copies of it.
+//! The files of the repository, and copies of the repository.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,8 +7,8 @@ pub(crate) fn root() -> PathBuf {
     fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).unwrap()
 }
 
-/// The files of a repository, as paths from its root, without hidden files,
-/// build results and the results of reproductions.
+/// The files of a repository, as paths relative to its root. Hidden files, build results and the
+/// results of reproductions are left out.
 pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     let mut files = Vec::new();
     let mut folders = vec![PathBuf::new()];
@@ -32,8 +32,8 @@ pub(crate) fn files(root: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// Copies the repository. The files keep their times, so that build results
-/// stay valid.
+/// Copies the repository to the folder `to`. The files keep their times of modification, so that
+/// build results stay valid.
 pub(crate) fn copy(to: &Path) {
     let root = root();
     fs::remove_dir_all(to).ok();

@@ -1,4 +1,4 @@
-//! The page of the workloads shows what the list and the statistics say.
+//! The page of workloads shows the list of all workloads and their statistics.
 //!
 //! `FENCEPOST_BLESS=1 cargo test --test docs` renders the page again.
 
@@ -18,15 +18,15 @@ use serde::Deserialize;
 use crate::tree;
 
 const PAGE: &str = "docs/workloads.md";
-/// The times of the largest size.
+/// The file with the recorded times of the workloads at the largest size.
 const TIMES: &str = "docs/results/workloads.toml";
 /// The line that separates the text of the page from the generated part.
 const MARK: &str = "<!-- Rendered from the list of workloads: FENCEPOST_BLESS=1 cargo test --test docs -->\n";
-/// The machine whose shape the programs see.
+/// The machine whose shape (such as its number of compute units) the programs use.
 const SYSTEM: &str = "hlrc-8cu";
 
-/// The share of accesses that are updates at device scope, in Figure 3.1 and section 3.4 of Dalmia's
-/// thesis.
+/// The share of accesses that are updates at device scope, in Figure 3.1 and section 3.4 of
+/// Dalmia's thesis. Each entry has the program in the thesis, our workload, and the share.
 const UPDATES_OF_LAB: [(&str, &str, f64); 6] = [
     ("PR", "pagerank-push", 0.72),
     ("CCA", "cca", 0.84),
@@ -36,10 +36,10 @@ const UPDATES_OF_LAB: [(&str, &str, f64); 6] = [
     ("MIS", "mis", 0.43),
 ];
 
-/// The programs with reuse across kernels in Figure 9 of the STC paper.
+/// Our workloads for the programs that have reuse across kernels in Figure 9 of the STC paper.
 const REUSED_IN_STC: [&str; 5] = ["lulesh", "hpgmg", "snapc", "bc", "cache-reuse"];
 
-/// The programs of Table 3.2 of Hechtman's thesis, which Figure 3.1 shows.
+/// The programs of Table 3.2 of Hechtman's thesis, which Figure 3.1 shows, each with our workload.
 const IN_TABLE_32: [(&str, &str); 9] = [
     ("barnes-hut", "barnes-hut"),
     ("matrix mult", "matmul"),
@@ -52,8 +52,9 @@ const IN_TABLE_32: [(&str, &str); 9] = [
     ("bfs", "bfs"),
 ];
 
-/// The programs that sections 4.3 to 4.5 of Hechtman's thesis name, with the reuse that the text
-/// gives them in Figure 4.4.
+/// The programs that sections 4.3 to 4.5 of Hechtman's thesis name. Each entry has the program in
+/// the thesis, our workload, and the amount of reuse in Figure 4.4 according to the text of the
+/// thesis.
 const REUSED_IN_QR: [(&str, &str, &str); 12] = [
     ("APSP", "apsp", "intermediate"),
     ("backprop", "backprop", "intermediate"),
@@ -78,7 +79,7 @@ struct Times {
     /// The simulated machine.
     system: String,
     protocol: String,
-    /// The settings of the run, and the CPU time.
+    /// For each workload, the settings of its run and the CPU time in seconds.
     paper: BTreeMap<String, (String, f64)>,
 }
 
@@ -98,7 +99,7 @@ fn percent(share: f64) -> String {
     format!("{:.1}%", 100.0 * share)
 }
 
-/// The settings of a size that differ from the defaults.
+/// The settings of a workload at one size that differ from the defaults, as a text.
 fn settings(workload: &WorkloadEntry, size: &str) -> String {
     let of_size = workload.sizes.iter().find(|known| known.name == size).unwrap();
     let settings: Vec<String> =
@@ -111,12 +112,13 @@ fn as_code(settings: &str) -> String {
     if all.is_empty() { "defaults".to_owned() } else { all.join(" ") }
 }
 
-/// A time in seconds. Times below ten seconds have a decimal.
+/// The text of a time in seconds. Times below ten seconds have one decimal.
 fn seconds(time: f64) -> String {
     if time < 9.95 { format!("{time:.1}") } else { format!("{time:.0}") }
 }
 
-/// The programs of one room: their origins, sizes and times.
+/// A table of the workloads of one room (a group of workloads): their origins, their settings at
+/// each size, and their times.
 fn programs(workloads: &[&WorkloadEntry], times: &Times) -> String {
     let mut text = String::from(
         "| workload | what it does | origin | tiny | small | paper | CPU seconds |\n|---|---|---|---|---|---|--:|\n",
@@ -130,7 +132,8 @@ fn programs(workloads: &[&WorkloadEntry], times: &Times) -> String {
     text
 }
 
-/// The statistics of the programs of one room.
+/// A table of the statistics of the workloads of one room (a group of workloads). `size` is 0 for
+/// `tiny` and 1 for `small`.
 fn numbers(found: &[&Found<'_>], size: usize) -> String {
     let mut text = String::from(
         "| workload | kernels | loads | stores | atomics | updates | ops/B | within | across | own | lines | per CU \
@@ -167,7 +170,8 @@ struct Found<'a> {
     statistics: [Statistics; 2],
 }
 
-/// The statistics of all workloads that end, on all cores.
+/// The statistics of all workloads except those for diagnosis and those with races. They are
+/// computed on all cores of the computer.
 fn all_statistics(all: &[WorkloadEntry]) -> Vec<Found<'_>> {
     let ends = |workload: &&WorkloadEntry| !matches!(workload.purpose, "diagnosis" | "race");
     let (waiting, found) = (Mutex::new(all.iter().filter(ends).enumerate()), Mutex::new(BTreeMap::new()));
@@ -190,8 +194,8 @@ fn of<'a>(found: &'a [Found<'_>], name: &str) -> &'a [Statistics; 2] {
     &found.iter().find(|found| found.workload.name == name).unwrap().statistics
 }
 
-/// The tables beside the figures of papers. The figures themselves are pictures without numbers, so
-/// the tables have what the texts say.
+/// The part of the page with tables that compare our numbers with figures of papers. The figures
+/// are pictures without numbers, so the tables show what the texts of the papers say about them.
 fn beside_papers(found: &[Found<'_>]) -> String {
     let mut text = String::from("## Beside the papers\n\n");
     text += "Figures 3.1, 4.3 and 4.4 of Hechtman's thesis are pictures without numbers. So the next two\n\
@@ -246,7 +250,8 @@ fn beside_papers(found: &[Found<'_>]) -> String {
     text
 }
 
-/// The times of size `paper`. Each is of the settings that the size has today.
+/// Reads the recorded times at size `paper`. Checks that each time was measured with the settings
+/// that this size has now.
 fn times(all: &[WorkloadEntry]) -> Times {
     let text = fs::read_to_string(tree::root().join(TIMES)).unwrap();
     let times: Times = toml::from_str(&text).unwrap_or_else(|error| panic!("{TIMES}: {error}"));
@@ -300,7 +305,7 @@ fn the_page_of_workloads_shows_every_workload_and_its_statistics() {
     assert!(shown == generated, "{PAGE} is old; `FENCEPOST_BLESS=1 cargo test --test docs` renders it");
 }
 
-/// The help of `workload info` says so.
+/// The help text of `workload info` says that the page defines every statistic.
 #[test]
 fn the_page_defines_every_statistic_that_the_command_prints() {
     let page = fs::read_to_string(tree::root().join(PAGE)).unwrap();
@@ -312,7 +317,8 @@ fn the_page_defines_every_statistic_that_the_command_prints() {
     assert!(keys.len() > 20 && missing.is_empty(), "{PAGE} does not define {missing:?}");
 }
 
-/// The page names the columns that papers print; a reversed definition would show here.
+/// The page says which columns papers also print. If the definition of reuse across kernels were
+/// reversed, this test would fail.
 #[test]
 fn programs_that_stc_names_are_reused_across_kernels() {
     let all = catalog::workloads();

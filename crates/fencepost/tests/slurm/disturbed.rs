@@ -1,4 +1,5 @@
-//! Sweeps that are disturbed: they finish with the bytes of an undisturbed one.
+//! Sweeps that are disturbed: they finish, and their files have the same bytes as those of an
+//! undisturbed sweep.
 
 use std::fs;
 use std::process::Stdio;

@@ -1,5 +1,5 @@
-//! Commands that imitate Slurm: `sbatch` runs the tasks of an array at once, or does to them what
-//! the test asks for.
+//! Commands that imitate Slurm. The imitated `sbatch` runs the tasks of a job array at once, or
+//! treats them in another way that the test selects.
 
 use std::env;
 use std::fs;
@@ -8,13 +8,15 @@ use std::path::PathBuf;
 
 use crate::Home;
 
-/// The tasks of an array, by the word in the file `mode`:
+/// The script that imitates `sbatch`. The word in the file `mode` says what it does with the tasks
+/// of a job array:
 ///
-/// * `run`: all of them run at once, one after the other;
+/// * `run`: all tasks run at once, one after the other;
 /// * `hold`: they wait in the queue;
 /// * `lose`: they leave the queue without a trace;
 /// * `die`: they end with a line in the log;
-/// * a path: a script gets the job's script and its log instead.
+/// * a path: the script at this path runs instead of the job, with the path of the job's script and
+///   the path of the log as arguments.
 const SBATCH: &str = r#"#!/bin/sh
 [ ! -e "$FAKE/refuse" ] || { cat "$FAKE/refuse" >&2; exit 1; }
 printf '%s\n' "$*" >>"$FAKE/calls"
@@ -58,7 +60,7 @@ const SCONTROL: &str = r#"#!/bin/sh
 echo "MaxArraySize            = $(cat "$FAKE/most")"
 "#;
 
-/// A user's folder with a Slurm of shell scripts.
+/// A user's folder, and shell scripts that imitate the commands of Slurm.
 pub(crate) struct Fake {
     pub(crate) home: Home,
     state: PathBuf,
@@ -87,7 +89,7 @@ impl Fake {
         fake
     }
 
-    /// Sets a file of the state.
+    /// Writes `text` to the file `name`, which is a part of the state of the imitated Slurm.
     pub(crate) fn set(&self, name: &str, text: &str) {
         fs::write(self.state.join(name), text).unwrap();
     }
@@ -100,12 +102,13 @@ impl Fake {
         fs::remove_file(self.state.join(name)).unwrap();
     }
 
-    /// The number of calls of `sbatch`.
+    /// The number of calls of the imitated `sbatch` so far.
     pub(crate) fn calls(&self) -> usize {
         self.get("calls").lines().count()
     }
 
-    /// A mode that runs this script with the job's script as `$1` and its log as `$2`.
+    /// Sets a mode in which this script runs instead of each task. The script gets the path of the
+    /// job's script as `$1`, and the path of the task's log as `$2`.
     pub(crate) fn mode_of(&self, script: &str) {
         self.set("script", script);
         self.set("mode", self.state.join("script").to_str().unwrap());
@@ -121,7 +124,7 @@ impl Fake {
         self.set("queue", "");
     }
 
-    /// Runs one chunk of a batch, as its job does.
+    /// Runs one chunk (some of the runs) of a batch, as a job does. Returns the exit code.
     pub(crate) fn work(&self, batch: &str, chunk: &str) -> i32 {
         let script = self.home.folder.join("out/slurm").join(batch).join("job.sh");
         let mut command = std::process::Command::new("sh");

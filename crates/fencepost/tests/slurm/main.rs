@@ -1,5 +1,5 @@
-//! `fencepost sweep --on slurm`: against commands that imitate Slurm, and against a real Slurm on
-//! the loopback interface.
+//! Tests of `fencepost sweep --on slurm`, with commands that imitate Slurm, and with a real Slurm
+//! on the loopback interface.
 #![cfg(unix)]
 
 #[path = "../common/mod.rs"]
@@ -19,7 +19,8 @@ use std::time::Duration;
 
 use common::scratch;
 
-/// Twelve short runs on a machine of the user's own, which the study names by a relative path.
+/// A study of twelve short runs on a machine of the user's own, which the study names by a relative
+/// path.
 pub(crate) const STUDY: &str = r#"
 title = "Small"
 systems = ["my-gpu.toml"]
@@ -49,7 +50,7 @@ impl Home {
         Home { folder, environment: Vec::new() }
     }
 
-    /// The command `fencepost sweep study.toml` with these further arguments.
+    /// The command `fencepost sweep study.toml`, followed by `arguments`.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_fencepost"));
         command.args(["sweep", "study.toml"]).args(arguments).current_dir(&self.folder);
@@ -61,14 +62,16 @@ impl Home {
         Ended::of(&self.command(arguments).output().unwrap())
     }
 
-    /// Starts the coordinator of `out`, and leaves it running.
+    /// Starts the coordinator (the command that submits the jobs) with results in the folder `out`.
+    /// Returns while the coordinator is running.
     pub(crate) fn start(&self, arguments: &[&str]) -> Started {
         let mut command =
             self.command(&[&["--out", "out", "--on", "slurm", "--poll", "0.2"], arguments].concat());
         Started(Some(command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()))
     }
 
-    /// Runs the coordinator of `out` to its end.
+    /// Runs the coordinator (the command that submits the jobs) to its end, with results in the
+    /// folder `out`.
     pub(crate) fn on_slurm(&self, arguments: &[&str]) -> Ended {
         self.start(arguments).wait()
     }
@@ -91,7 +94,7 @@ impl Home {
         assert!(found == *expected, "the bytes differ");
     }
 
-    /// The folders of the batches of `out`.
+    /// The folders of all batches of jobs in the folder `out`.
     pub(crate) fn batches(&self) -> Vec<PathBuf> {
         let entries = fs::read_dir(self.folder.join("out/slurm")).into_iter().flatten();
         let mut batches: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -118,13 +121,13 @@ impl Ended {
         }
     }
 
-    /// Checks the success of a coordinator, without a word of complaint.
+    /// Checks that the process succeeded and printed no complaint. Returns its standard output.
     pub(crate) fn succeed(self) -> String {
         assert_eq!((self.code, self.err.as_str()), (0, ""), "{}", self.out);
         self.out
     }
 
-    /// Checks the refusal of bad input, and returns the sentence.
+    /// Checks that the process refused bad input with one sentence. Returns this sentence.
     pub(crate) fn fail(self) -> String {
         assert_eq!(self.code, 2, "{self:?}");
         let sentence = self.err.strip_prefix("fencepost: ").expect("a sentence").trim_end().to_owned();
@@ -152,7 +155,7 @@ impl Started {
         Ended::of(&child.wait_with_output().unwrap())
     }
 
-    /// Sends Ctrl-C.
+    /// Sends the signal of Ctrl-C to the process, and waits for its end.
     pub(crate) fn interrupt(self) -> Ended {
         let child = self.0.as_ref().unwrap().id().to_string();
         assert!(Command::new("kill").args(["-INT", &child]).status().unwrap().success());
@@ -169,7 +172,7 @@ impl Drop for Started {
     }
 }
 
-/// Waits until a condition holds.
+/// Waits until the condition `holds` is true. Fails after a minute; `what` describes the condition.
 pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     const PAUSE: Duration = Duration::from_millis(20);
     for _ in 0..3000 {
@@ -181,7 +184,7 @@ pub(crate) fn wait_until(what: &str, mut holds: impl FnMut() -> bool) {
     panic!("a minute has passed without {what}");
 }
 
-/// Every file of a folder and of the folders in it, with its bytes.
+/// Every file of a folder and of the folders in it, with the bytes of the file.
 pub(crate) fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut all = BTreeMap::new();
     for entry in fs::read_dir(folder).unwrap().map(Result::unwrap) {

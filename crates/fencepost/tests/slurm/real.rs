@@ -1,4 +1,5 @@
-//! A real Slurm: `munged`, `slurmctld` and two `slurmd` on the loopback interface.
+//! A test with a real Slurm: the programs `munged`, `slurmctld` and two `slurmd` on the loopback
+//! interface.
 
 use std::ffi::OsString;
 use std::io::{Write as _, stderr};
@@ -8,7 +9,7 @@ use std::process::Command;
 use crate::common::scratch;
 use crate::{Home, wait_until};
 
-/// Runs of about a second, so that a node can be killed while it runs one of them.
+/// A study with runs of about a second, so that a node can be killed while it executes a run.
 const STUDY: &str = r#"
 title = "A killed node"
 systems = ["my-gpu.toml"]
@@ -23,11 +24,11 @@ x = "n"
 y = "cycles"
 "#;
 
-/// A cluster that stops at the end of the test.
+/// A Slurm cluster on this computer. It stops at the end of the test.
 struct Cluster(PathBuf);
 
 impl Cluster {
-    /// Starts a cluster. Returns `None` and says why if this computer cannot.
+    /// Starts a cluster. If this computer cannot run one, prints the reason and returns `None`.
     fn start() -> Option<Cluster> {
         let cluster = Cluster(scratch("slurm-cluster"));
         let output = cluster.script(&["start"], &["2"]).output().unwrap();
@@ -52,7 +53,7 @@ impl Cluster {
         assert!(self.script(&["kill"], &[node]).status().unwrap().success());
     }
 
-    /// The tasks of arrays that run, as `CHUNK NODE`.
+    /// The tasks of job arrays that are running: for each, its chunk and its node.
     fn running(&self) -> Vec<(String, String)> {
         let mut command = Command::new("squeue");
         command.args(["--noheader", "--array", "--states=RUNNING", "--format=%K %N"]);

@@ -1,4 +1,5 @@
-//! Errors: each one is a sentence with the exit code of bad input.
+//! Errors of `fencepost sweep --on slurm`: each error is one sentence, with the exit code for bad
+//! input.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! Sweeps that finish: the bytes are those of a sweep on one computer.
+//! Sweeps on a cluster that finish: their files have the same bytes as those of a sweep on one
+//! computer.
 
 use std::fs;
 

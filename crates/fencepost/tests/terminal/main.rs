@@ -1,5 +1,5 @@
-//! Every command on a terminal shows its progress, ends, and leaves the terminal
-//! unchanged.
+//! Tests of every command on a terminal: a command shows its progress, ends, and leaves the
+//! terminal unchanged.
 #![cfg(unix)]
 
 #[path = "../common/mod.rs"]
@@ -18,8 +18,8 @@ use pty::{EndState, Session, Setup, USUAL};
 const CTRL_C: u8 = 3;
 const WIDTHS: [u16; 3] = [40, 80, 200];
 
-/// Short commands, covering every subcommand, with their exit codes. `{}` is a
-/// folder made by [`home`].
+/// Short commands, which cover every subcommand, with their exit codes. They run in a folder that
+/// [`home`] makes.
 const COMMANDS: &[(&str, i32)] = &[
     ("", 2),
     ("--help", 0),
@@ -53,7 +53,7 @@ const COMMANDS: &[(&str, i32)] = &[
     ("man --dir man1", 0),
 ];
 
-/// A folder with the files that the commands read.
+/// Makes a folder with the files that the commands read. Returns its path.
 fn home(name: &str) -> PathBuf {
     let folder = scratch(name);
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -106,7 +106,7 @@ fn every_command_ends_on_terminals_of_40_80_and_200_columns() {
     });
 }
 
-/// Commands that print tables.
+/// Short commands that print tables.
 const TABLES: &[&str] = &[
     "list workloads",
     "list workloads uts",
@@ -184,7 +184,7 @@ fn either_stream_may_go_to_a_file_and_no_progress_gets_there() {
     });
 }
 
-/// Long commands, with the text of their progress line.
+/// Long commands, each with a part of the text of its progress line.
 const LONG: &[(&str, &str)] = &[
     ("run -s hlrc-8cu -p vi -w vec-add --set n=4m", "vec-add on hlrc-8cu: cycle"),
     ("compare -s hlrc-8cu --scenarios vi,no-l1 -w vec-add --set n=4m", "0 of 2 runs: cycle"),
@@ -314,7 +314,8 @@ fn an_interrupted_reproduction_or_sweep_prints_how_to_continue() {
     }
 }
 
-/// A writer that accepts no text and fails once a progress line is shown.
+/// A writer that accepts no text. Its first write panics after half a second, when a progress line
+/// is shown.
 struct FailingWriter;
 
 impl io::Write for FailingWriter {

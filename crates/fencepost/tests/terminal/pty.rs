@@ -1,4 +1,4 @@
-//! A command on its own terminal, and the resulting screen.
+//! Runs a command on its own terminal (a pseudoterminal), and reads the resulting screen.
 
 use std::io::{Read as _, Write as _};
 use std::path::Path;
@@ -10,26 +10,27 @@ use std::time::Duration;
 use pty_process::blocking::Pty;
 use rustix::termios::{Termios, tcgetattr};
 
-/// The interval between two looks at the terminal.
+/// The time between two looks at the screen or at the process.
 const LOOK: Duration = Duration::from_millis(5);
-/// The number of looks after which a command counts as hanging: two minutes at least.
+/// The number of looks after which a command counts as hanging. They take at least two minutes.
 const LOOKS_MAX: usize = 24_000;
-/// The rows of the screen. Nothing scrolls off.
+/// The number of rows of the screen. It is so large that no text scrolls off the screen.
 const ROWS: u16 = 3000;
 
-/// A terminal, and the destination of the output.
+/// The properties of a terminal, and the redirection of an output of the command.
 #[derive(Clone, Copy)]
 pub(crate) struct Setup<'a> {
     pub(crate) columns: u16,
     pub(crate) variables: &'a [(&'a str, &'a str)],
-    /// The stream that is redirected to this file: 1 or 2.
+    /// The stream that is redirected (1 is standard output, 2 is standard error), and the file to
+    /// which it is redirected.
     pub(crate) redirected: Option<(u8, &'a Path)>,
 }
 
-/// A usual terminal.
+/// A terminal of 80 columns, without further environment variables and without redirection.
 pub(crate) const USUAL: Setup<'static> = Setup { columns: 80, variables: &[], redirected: None };
 
-/// A running command.
+/// A running command on its terminal.
 pub(crate) struct Session {
     words: String,
     child: Child,
@@ -40,23 +41,23 @@ pub(crate) struct Session {
     columns: u16,
 }
 
-/// The state after the end of a command.
+/// The state of a command and of its terminal after the end of the command.
 pub(crate) struct EndState {
     pub(crate) words: String,
     pub(crate) code: Option<i32>,
     pub(crate) screen: vt100::Screen,
     pub(crate) bytes: Vec<u8>,
-    /// Whether the modes of the terminal are unchanged.
+    /// Whether the modes of the terminal are the same as before the command.
     pub(crate) same_modes: bool,
 }
 
 impl Session {
-    /// A command of the program.
+    /// Starts a command of Fencepost on a new terminal.
     pub(crate) fn start(args: &[&str], folder: &Path, setup: &Setup<'_>) -> Session {
         Session::of(Path::new(env!("CARGO_BIN_EXE_fencepost")), args, folder, setup)
     }
 
-    /// A command of any program.
+    /// Starts a command of any program on a new terminal.
     pub(crate) fn of(program: &Path, args: &[&str], folder: &Path, setup: &Setup<'_>) -> Session {
         let (pty, pts) = pty_process::blocking::open().unwrap();
         pty.resize(pty_process::Size::new(24, setup.columns)).unwrap();
@@ -104,12 +105,12 @@ impl Session {
         self.hang();
     }
 
-    /// Types a key.
+    /// Types a key on the terminal.
     pub(crate) fn press(&self, key: u8) {
         (&*self.pty).write_all(&[key]).unwrap();
     }
 
-    /// Waits for the end of the command.
+    /// Waits for the end of the command. Returns the state after it.
     pub(crate) fn end(mut self) -> EndState {
         let mut looks = 0;
         let status = loop {

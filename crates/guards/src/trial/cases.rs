@@ -1,5 +1,5 @@
 //! The cases on which mutants of a protocol are tried. A case is a program of a short verification,
-//! in one placement on one machine, or a few episodes of the random tester.
+//! in one placement on one machine, or a few episodes (random programs).
 
 use std::cell::OnceCell;
 
@@ -7,51 +7,53 @@ use explore::claim::Claim;
 use explore::verify::{self, Machines, Options, PreparedRun, Test};
 use explore::{Subject, corpus};
 
-/// One message program in this number is a case. `GENERATED_STEP` is the number for enumerated
-/// programs with up to three operations.
+/// Of the message programs (one thread releases, another thread acquires), one in this number
+/// becomes a case. Of the enumerated programs with up to three operations, one in `GENERATED_STEP`
+/// becomes a case.
 const MESSAGES_STEP: usize = 31;
 const GENERATED_STEP: usize = 97;
 
-/// The numbers of chiplets of the machines on which episodes run.
+/// The numbers of chiplets of the machines on which episodes (random programs) run.
 const CHIPLETS: [u16; 3] = [1, 2, 4];
-/// The letter that begins the names of the cases with episodes.
+/// The first letter of the name of each case that consists of episodes (random programs).
 const EPISODES: char = 'r';
-/// The number of episodes in each case with episodes. No two cases have the same seeds: those of a
-/// case follow the seeds of the case before it.
+/// The numbers of episodes (random programs) in the cases that consist of episodes. The seeds of a
+/// case follow the seeds of the previous case, so no two cases have a seed in common.
 const EPISODE_COUNTS: [u64; 4] = [8, 64, 512, 2048];
 
-/// The letters of the groups of programs. The names of a group's cases begin with its letter.
+/// The letters of the groups of programs. The name of each case begins with the letter of its
+/// group.
 const GROUPS: [char; 4] = ['d', 's', 'm', 'g'];
 
 /// The kind of work that a case does.
 #[derive(Clone, Debug)]
 pub enum Work {
-    /// The exploration of a program with one placement and one machine.
+    /// Explore a program in one placement on one machine.
     Explored(Box<Test>),
-    /// Episodes of the random tester.
+    /// Run episodes (random programs) of the random tester.
     Tested {
-        /// The seed of the first episode.
+        /// The seed of the first episode (random program).
         seed: u64,
-        /// The number of episodes.
+        /// The number of episodes (random programs).
         episodes: u64,
         /// The number of chiplets of the machine.
         chiplets: u16,
     },
 }
 
-/// A program in one placement on one machine, or episodes.
+/// A case: a program in one placement on one machine, or some episodes (random programs).
 #[derive(Clone, Debug)]
 pub struct Case {
     /// The name of the case. The name `s17.2.0` stands for program 17 of the group `s`, its
     /// placement 2, and machine 0. The name `r2.4` stands for case 2 of the cases with episodes, on
     /// a machine with 4 chiplets.
     pub name: String,
-    /// The work of the case.
+    /// The work that the case does.
     pub work: Work,
 }
 
 impl Case {
-    /// The name of the case's program. For episodes, it is a text about them.
+    /// The name of the case's program. For a case that consists of episodes, the word `episodes`.
     #[must_use]
     pub fn title(&self) -> &str {
         match &self.work {
@@ -61,8 +63,8 @@ impl Case {
     }
 }
 
-/// The programs on which a protocol is tested. Each group of programs is made when it is first
-/// needed.
+/// The programs on which mutants of a protocol are tried. Each group of programs is generated when
+/// it is first needed.
 #[derive(Debug)]
 pub struct Corpus {
     subject: Subject,
@@ -75,7 +77,7 @@ impl Corpus {
     /// Prepares the programs of a protocol.
     ///
     /// # Errors
-    /// If the protocol claims an unknown model.
+    /// If the protocol claims an unknown memory model.
     pub fn of(subject: &Subject) -> Result<Corpus, String> {
         let claims = Claim::all_of(&subject.info)?;
         let machines = verify::machines_of(&subject.info).len();
@@ -97,7 +99,8 @@ impl Corpus {
         })
     }
 
-    /// The numbers of the machines on which the program `test`, number `at` of its group, runs.
+    /// The numbers of the machines on which a program runs. `at` is the number of the program
+    /// `test` in its group.
     fn machines_of(&self, at: usize, test: &Test) -> Vec<usize> {
         match test.machines {
             Machines::All => (0..self.machines).collect(),
@@ -106,7 +109,7 @@ impl Corpus {
         }
     }
 
-    /// All cases of the protocol, those with episodes first.
+    /// All cases of the protocol. The cases that consist of episodes (random programs) come first.
     #[must_use]
     pub fn all(&self) -> Vec<Case> {
         let mut all = Vec::new();
@@ -145,8 +148,8 @@ impl Corpus {
         Some(Case { name: name.to_owned(), work: Work::Explored(Box::new(test)) })
     }
 
-    /// The runs of a case, each with the outcomes that the protocol's claims allow. The list is
-    /// empty for a case with episodes.
+    /// The explorations that a case needs, each with the outcomes that the protocol's claims allow.
+    /// Empty for a case that consists of episodes (random programs).
     #[must_use]
     pub fn prepared(&self, case: &Case) -> Vec<PreparedRun> {
         let Work::Explored(test) = &case.work else { return Vec::new() };

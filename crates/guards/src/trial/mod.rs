@@ -1,10 +1,12 @@
-//! The program that carries out trials of mutants, in the rewritten tree.
+//! The program that carries out trials of mutants. It is built in the rewritten tree, a copy of the
+//! crates that contains all mutants.
 //!
 //! * `record PROTOCOL PART PARTS` runs every case of the protocol without a mutant, and prints the
-//!   mutants that would have changed a value. The cases are divided into `PARTS` shares, and only
-//!   the share `PART` is run.
+//!   mutants that would have changed a value. The cases are divided into `PARTS` parts, and only
+//!   the part `PART` is run.
 //! * `try PROTOCOL` reads trials from the standard input, and answers each with one line. A trial
-//!   is one line: the number of a mutant, a case, the maximum number of states, and the fuel.
+//!   is one line: the number of a mutant, the name of a case, the maximum number of states, and the
+//!   fuel (the maximum number of calls of the switch).
 //!
 //! All mutants that a process tries share its programs and the outcomes that the claims allow.
 //! These are computed once for each case. A panic ends only the trial in which it happens.
@@ -24,16 +26,19 @@ use crate::switch;
 
 /// The maximum memory of one exploration, in bytes.
 const MEMORY_BYTES: u64 = 1 << 30;
-/// The fuel of a run without a mutant.
+/// The fuel (the maximum number of calls of the switch) of a run without a mutant. It is so large
+/// that it is never used up.
 const FUEL: u64 = 1 << 40;
-/// The maximum number of states of a case without a mutant. A program with more states is not a
-/// case.
+/// The maximum number of states that a case may have without a mutant. A program with more states
+/// is not used as a case.
 const STATES_MAX: u64 = 30_000;
 
-/// The number of operations in episodes that take about as much time as one explored state.
+/// The number of operations of episodes (random programs) that take about as much time as the
+/// exploration of one state.
 const OPERATIONS_PER_STATE: u64 = 4;
 
-/// The place and the message of the first panic in the current trial.
+/// The place in the code and the message of the first panic in the current trial. `None` if there
+/// was no panic.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
 /// Carries out the command in `arguments`. Returns the exit code of the process.
@@ -65,8 +70,8 @@ fn subject(protocol: &str) -> Result<Subject, String> {
 
 /// The result of running one case.
 struct Found {
-    /// The number of states that the case explores. For episodes, the number of states whose
-    /// exploration would take as much time.
+    /// The number of states that the case explores. For a case that consists of episodes (random
+    /// programs), the number of states whose exploration would take about as much time.
     states: u64,
     /// A description of the fault. `None` if the case shows no fault.
     fault: Option<String>,
@@ -74,7 +79,8 @@ struct Found {
     is_complete: bool,
 }
 
-/// Runs a case until a fault is found: explores its runs, or executes its episodes.
+/// Runs a case until a fault is found or the case ends: explores its program, or executes its
+/// episodes (random programs).
 fn found(
     subject: &Subject,
     explorers: &mut PreparedExplorers,
@@ -115,8 +121,8 @@ fn print(line: &str) -> Result<(), String> {
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("standard output: {error}"))
 }
 
-/// Prints a line for each case without a fault: its name, its number of states, the fuel that it
-/// burns, and the mutants that it may kill.
+/// Prints a line for each case without a fault: its name, its number of states, the fuel (calls of
+/// the switch) that it uses, and the mutants that it may kill.
 fn record(protocol: &str, part: usize, parts: usize) -> Result<(), String> {
     let subject = subject(protocol)?;
     let corpus = Corpus::of(&subject)?;
@@ -144,20 +150,21 @@ fn record(protocol: &str, part: usize, parts: usize) -> Result<(), String> {
     Ok(())
 }
 
-/// The state of a process that tries mutants.
+/// The state of a process that tries mutants on cases.
 struct Process {
     subject: Subject,
     corpus: Corpus,
-    /// The cases that this process has used, with their runs.
+    /// The cases that this process has used, by name, each with the explorations that it needs.
     cases: BTreeMap<String, (Case, Vec<PreparedRun>)>,
-    /// The explorers of the mutant that was tried last.
+    /// The explorers for the mutant that was tried last. They are reused for the next case if the
+    /// mutant is the same.
     explorers: PreparedExplorers,
     number: u32,
 }
 
 impl Process {
-    /// Runs the case `name` with the mutant `number`. Returns one word for the result, and an
-    /// explanation.
+    /// Runs the case `name` with the mutant `number`. Returns a line: one word for the result, and
+    /// usually an explanation.
     fn attempt(&mut self, number: u32, name: &str, states_max: u64, fuel: u64) -> Result<String, String> {
         if !self.cases.contains_key(name) {
             switch::select(switch::NONE, u64::MAX);
@@ -196,7 +203,8 @@ impl Process {
     }
 }
 
-/// Reads trials from the standard input, one from each line, and prints the result of each.
+/// Reads trials from the standard input, one on each line, and prints one line with the result of
+/// each trial.
 fn attempt(protocol: &str) -> Result<(), String> {
     std::panic::set_hook(Box::new(|panic| {
         let mut first = PANIC.lock().unwrap_or_else(PoisonError::into_inner);

@@ -46,8 +46,9 @@ pub struct Options {
     pub shape: Shape,
     /// The rule that chooses the agent that performs the next operation.
     pub schedule: Schedule,
-    /// The run is stuck after this many operations without progress. Progress
-    /// is a change of a byte of memory, or the end of a wavefront.
+    /// The number of operations without progress after which the run counts as stuck. Progress is a
+    /// change of a byte of memory, a write or a launch by the host, or the end of a wavefront or of
+    /// the host code.
     pub idle_steps_max: u64,
     /// The maximum number of operations of the run.
     pub steps_max: u64,
@@ -300,7 +301,7 @@ impl<'a> Run<'a> {
     }
 
     /// Continues after the operation `id` of an agent is complete: resumes the agent if it waited
-    /// for it, or retires the agent if it has ended.
+    /// for this operation, and retires the agent if it has ended.
     fn completed(&mut self, index: usize, id: OpId) -> Result<(), RunError> {
         if self.agents[index].waits_for == Some(id) {
             self.poll(index)?;
@@ -364,7 +365,8 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Dispatches work-groups while compute units have room. Those of the oldest kernel come first.
+    /// Dispatches work-groups while compute units have room. The work-groups of the oldest kernel
+    /// come first.
     fn dispatch(&mut self) -> Result<(), RunError> {
         let waits = |r: &RunningKernel| r.dispatched < r.launch.grid.work_groups;
         while let Some(running) = self.running.iter_mut().find(|r| waits(r)) {

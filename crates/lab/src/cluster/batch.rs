@@ -1,4 +1,5 @@
-//! A batch: chunks that are submitted together as one array job.
+//! A batch: chunks (groups of runs) that the coordinator submits to Slurm together, as one array
+//! job.
 //!
 //! Its folder `slurm/NAME` has these files:
 //!
@@ -30,40 +31,41 @@ pub(super) const SCRIPT: &str = "job.sh";
 const JOB: &str = "job";
 const ERROR: &str = "error";
 const BEGUN: &str = ".begun";
-/// The last part of the path of a folder for results that are reported but not kept in the store.
+/// The name of the folder for results of runs that failed because their settings do not fit the
+/// input or the machine. Such results are reported but not kept in the store.
 const MISFITS: &str = "misfits";
-/// The extension of a folder that is still being written.
+/// The end of the name of a batch's folder while the folder is still being written.
 const UNFINISHED: &str = ".unfinished";
 /// The number of letters of a digest in the name of a batch.
 const DIGEST_LETTERS: usize = 8;
-/// The maximum number of workers of one chunk. Each time Slurm starts the chunk's job, there is a
-/// new worker.
+/// The maximum number of workers of one chunk (the runs of one job). A worker is a process that
+/// runs the chunk. Each time Slurm starts the chunk's job, a new worker begins.
 const WORKERS_MAX: usize = 10_000;
 
-/// The contents of `batch.json`.
+/// The contents of the file `batch.json`, which describes a batch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct BatchFile {
-    /// The version of Fencepost.
+    /// The version of Fencepost that created the batch.
     pub(super) version: String,
-    /// The digest of the code that the results depend on.
+    /// The digest of the code that the results depend on, when the batch was created.
     pub(super) code: String,
-    /// The folder of results. Because the digest in a batch's name includes this path, batches of
-    /// different folders have different names.
+    /// The path of the folder of results. The digest in the name of a batch includes this path. So
+    /// batches of different folders have different names.
     folder: PathBuf,
-    /// The names of the tasks of each chunk, in the order in which they run.
+    /// The names of the tasks of each chunk (the runs of one job), in the order in which they run.
     pub(super) chunks: Vec<Vec<String>>,
 }
 
-/// A batch, with the contents of its folder.
+/// A batch (chunks of runs that are submitted as one array job), with the data from its folder.
 #[derive(Clone, Debug)]
 pub(super) struct Batch {
-    /// The name of the batch. The name of the batch's job contains it.
+    /// The name of the batch. The name of the batch's job at Slurm contains this name.
     pub(super) name: String,
     pub(super) folder: PathBuf,
     /// The contents of `batch.json`. `None` if the file cannot be read.
     pub(super) file: Option<BatchFile>,
-    /// The number of the batch's job. `None` if the coordinator was killed before it knew the
-    /// number.
+    /// The number of the batch's job at Slurm. `None` if the job is not submitted yet, or if the
+    /// coordinator was killed before it stored the number.
     pub(super) job: Option<String>,
 }
 
@@ -72,8 +74,8 @@ pub(super) struct Batch {
 pub(super) struct WorkerFolder(pub(super) PathBuf);
 
 impl Batch {
-    /// Writes the folder of a new batch. `script` gets the path of the study and the name of the
-    /// batch.
+    /// Creates a batch and writes its folder. The function `script` makes the text of the job's
+    /// script from the path of the study and the name of the batch.
     pub(super) fn create(
         out: &Path,
         study: &str,
@@ -108,7 +110,7 @@ impl Batch {
         Ok(Batch { name, folder, file: Some(file), job: None })
     }
 
-    /// Reads the batch with this name. `out` is the folder of results.
+    /// Reads the batch with this name from its folder. `out` is the folder of results.
     pub(super) fn open(out: &Path, name: &str) -> Batch {
         let folder = batches_in(out).join(name);
         let file = fs::read(folder.join(FILE)).ok();
@@ -117,7 +119,7 @@ impl Batch {
         Batch { name: name.to_owned(), folder, file, job }
     }
 
-    /// The batches of a folder of results, the oldest first.
+    /// The batches in the folder of results `out`, the oldest first.
     pub(super) fn all(out: &Path) -> Vec<Batch> {
         let entries = fs::read_dir(batches_in(out)).into_iter().flatten().flatten();
         let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
@@ -126,7 +128,8 @@ impl Batch {
         names.iter().map(|name| Batch::open(out, name)).collect()
     }
 
-    /// Removes the folders of batches that a killed coordinator did not complete.
+    /// Removes the incomplete folders of batches, which remain if a coordinator is killed while it
+    /// writes them.
     pub(super) fn remove_unfinished(out: &Path) {
         for entry in fs::read_dir(batches_in(out)).into_iter().flatten().flatten() {
             if entry.file_name().to_string_lossy().ends_with(UNFINISHED) {
@@ -142,17 +145,19 @@ impl Batch {
         Ok(())
     }
 
-    /// Removes the folder of the batch. A worker that is still running then ends with an error.
+    /// Removes the folder of the batch. A worker of the batch that is still running then ends with
+    /// an error.
     pub(super) fn remove(&self) {
         fs::remove_dir_all(&self.folder).ok();
     }
 
-    /// The path of the log of a chunk's job.
+    /// The path of the log file that Slurm writes for the job of a chunk (a group of runs).
     pub(super) fn log(&self, chunk: usize) -> PathBuf {
         self.folder.join(format!("{chunk}.log"))
     }
 
-    /// The folders of the workers of a chunk, the oldest first.
+    /// The folders of the workers (processes) that have run a chunk (a group of runs), the oldest
+    /// first.
     pub(super) fn workers(&self, chunk: usize) -> Vec<WorkerFolder> {
         let entries = fs::read_dir(self.folder.join(chunk.to_string())).into_iter().flatten().flatten();
         let mut numbers: Vec<usize> =
@@ -165,8 +170,9 @@ impl Batch {
         WorkerFolder(self.folder.join(chunk.to_string()).join(number.to_string()))
     }
 
-    /// Creates a folder for a new worker. Two workers never get the same folder, because a file
-    /// system creates a folder atomically.
+    /// Creates a folder for a new worker (a process that runs a chunk of the batch). Two workers
+    /// never get the same folder, because file systems create a folder atomically: only one of two
+    /// attempts succeeds.
     pub(super) fn new_worker(&self, chunk: usize) -> Result<WorkerFolder, Error> {
         let first = self.workers(chunk).len();
         for number in first..first + WORKERS_MAX {
@@ -182,18 +188,19 @@ impl Batch {
 }
 
 impl WorkerFolder {
-    /// The folder for results of runs that failed because their settings do not fit. These results
-    /// are reported and not kept in the store.
+    /// The folder for results of runs that failed because their settings do not fit the input or
+    /// the machine. These results are reported but not kept in the store.
     fn misfits(&self) -> PathBuf {
         self.0.join(MISFITS)
     }
 
-    /// The result files in the worker's folder, each with its task.
+    /// The result files in the worker's folder, each with the name of its task.
     pub(super) fn results(&self) -> Vec<(TaskId, PathBuf)> {
         results_in(&self.0)
     }
 
-    /// The result files of runs that failed because their settings do not fit, each with its task.
+    /// The result files of runs that failed because their settings do not fit the input or the
+    /// machine, each with the name of its task.
     pub(super) fn misfit_results(&self) -> Vec<(TaskId, PathBuf)> {
         results_in(&self.misfits())
     }
@@ -211,8 +218,8 @@ impl WorkerFolder {
         names.filter_map(|name| name.strip_suffix(BEGUN).map(|id| TaskId(id.to_owned()))).collect()
     }
 
-    /// The folder into which the worker writes a result. `is_misfit` says that the run failed
-    /// because its settings do not fit.
+    /// The folder into which the worker writes a result. `is_misfit` is true if the run failed
+    /// because its settings do not fit the input or the machine.
     pub(super) fn folder_for(&self, is_misfit: bool) -> Result<PathBuf, Error> {
         if !is_misfit {
             return Ok(self.0.clone());
@@ -241,7 +248,8 @@ fn number(name: &str) -> Option<u64> {
     number.parse().ok().filter(|_| is_digest)
 }
 
-/// Splits the text `BATCH/CHUNK`, which tells a worker which chunk it runs.
+/// Splits a text of the form `BATCH/CHUNK` into the name of a batch and the number of a chunk. A
+/// worker gets such a text as the name of the chunk to run.
 pub(super) fn chunk_of(text: &str) -> Result<(&str, usize), Error> {
     let parts = text.split_once('/').filter(|(batch, _)| number(batch).is_some());
     let parts = parts.and_then(|(batch, chunk)| Some((batch, chunk.parse().ok()?)));

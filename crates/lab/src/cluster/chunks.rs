@@ -1,26 +1,28 @@
-//! Divides runs into chunks of about equal expected time.
+//! Divides runs into chunks (groups of runs for one job) of about equal expected time.
 
 use std::collections::BTreeSet;
 
-/// The expected time of a chunk, in seconds. It is long compared with the start of a job, and short
-/// enough that little work is lost when a job dies.
+/// The intended time of a chunk (the runs of one job), in seconds. It is long compared with the
+/// time to start a job, and short enough that little work is lost if a job dies.
 const CHUNK_SECONDS: f64 = 600.0;
 
-/// The minimum number of chunks, unless there are fewer runs. It applies even if all runs take
-/// little time, because expected times may be wrong and all nodes of the cluster should have work.
+/// The minimum number of chunks (groups of runs for one job). If there are fewer runs, the number
+/// of runs is the minimum. The minimum applies even if all runs are expected to be short, because
+/// the expected times may be wrong, and all nodes of the cluster should have work.
 const CHUNKS_USUAL: usize = 32;
 
-/// A run to be placed in a chunk.
+/// The properties of a run that decide its chunk (the group of runs that one job executes).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Cost {
-    /// The expected time of the run.
+    /// The expected time of the run, in seconds.
     pub(super) seconds: f64,
-    /// Whether the run gets a chunk of its own, because a job has died while it ran.
+    /// Whether the run is alone in its chunk (the group of runs that one job executes), because an
+    /// earlier job died during this run.
     pub(super) is_alone: bool,
 }
 
-/// The number of chunks for the runs with these costs. `wanted` is the number that the user asks
-/// for. `most` is the maximum that the cluster allows.
+/// The number of chunks (groups of runs for one job) for the runs with these costs. `wanted` is the
+/// number of chunks that the user asks for. `most` is the maximum number that the cluster allows.
 fn count(costs: &[Cost], wanted: Option<usize>, most: usize) -> usize {
     let seconds: f64 = costs.iter().map(|cost| cost.seconds).sum();
     // A conversion from `f64` that is out of range gives the nearest value of the type.
@@ -28,9 +30,10 @@ fn count(costs: &[Cost], wanted: Option<usize>, most: usize) -> usize {
     wanted.unwrap_or(by_time.max(CHUNKS_USUAL)).clamp(1, most.min(costs.len()).max(1))
 }
 
-/// Divides runs into chunks. The result has, for each chunk, the indices of its runs in order of
-/// decreasing time. Runs are assigned in this order, each to the chunk that has the least time so
-/// far.
+/// Divides runs into chunks (groups of runs for one job). The result has, for each chunk, the
+/// indices of its runs, the longest run first. A run with `is_alone` gets a chunk of its own, if
+/// the cluster allows enough chunks. The other runs are assigned in order of decreasing time, each
+/// to the chunk with the least time so far.
 pub(super) fn divide(costs: &[Cost], wanted: Option<usize>, most: usize) -> Vec<Vec<usize>> {
     if costs.is_empty() {
         return Vec::new();
@@ -69,7 +72,8 @@ pub(super) fn divide(costs: &[Cost], wanted: Option<usize>, most: usize) -> Vec<
     timed.into_iter().map(|(_, chunk)| chunk).collect()
 }
 
-/// A chunk with the expected time and the number of the runs assigned to it so far.
+/// The load of a chunk (a group of runs for one job): the total expected time and the number of the
+/// runs that are assigned to the chunk so far.
 #[derive(Clone, Copy, Debug)]
 struct Load {
     seconds: f64,

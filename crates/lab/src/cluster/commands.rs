@@ -1,4 +1,4 @@
-//! The commands of Slurm: `sbatch`, `squeue`, `scancel` and `scontrol`.
+//! Runs the commands of Slurm: `sbatch`, `squeue`, `scancel` and `scontrol`.
 
 use std::ffi::OsStr;
 use std::io;
@@ -8,15 +8,16 @@ use std::process::{Command, Output, Stdio};
 use super::batch::{Batch, SCRIPT};
 use crate::error::{Error, printable};
 
-/// The maximum number of tasks of an array if the cluster does not report it. This is Slurm's
-/// default.
+/// The assumed maximum number of tasks in an array job, if the cluster does not report its maximum.
+/// This is Slurm's default.
 const ARRAY_USUAL: usize = 1001;
 
-/// The beginning of the names of jobs.
+/// The beginning of the name of each job that the coordinator submits. The name of the batch
+/// follows it.
 const PREFIX: &str = "fencepost-";
 
-/// Environment variables that are removed, because they change what the commands do and no option
-/// overrides them.
+/// The environment variables that are removed before a command of Slurm runs. They change the
+/// behaviour of the commands, and no option overrides them.
 const VARIABLES: [&str; 10] = [
     "SBATCH_WAIT",
     "SBATCH_TEST_ONLY",
@@ -30,7 +31,8 @@ const VARIABLES: [&str; 10] = [
     "SLURM_CLUSTERS",
 ];
 
-/// Options of `sbatch` that the coordinator sets itself, by their long and short names.
+/// The options of `sbatch` that the coordinator sets itself, each with its long and its short name.
+/// Users must not give them.
 const OWN_OPTIONS: [(&str, char); 11] = [
     ("--array", 'a'),
     ("--chdir", 'D'),
@@ -45,26 +47,27 @@ const OWN_OPTIONS: [(&str, char); 11] = [
     ("--wrap", '\0'),
 ];
 
-/// An array task that is in the queue of Slurm.
+/// A task of an array job that is in the queue of Slurm.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Queued {
-    /// The name of the batch.
+    /// The name of the batch that the job belongs to.
     pub(super) batch: String,
     /// The number of the array job.
     pub(super) job: String,
-    /// The chunk that the task runs. `None` if the job is not an array task.
+    /// The number of the chunk (group of runs) that the task executes. `None` if the job is not an
+    /// array task.
     pub(super) chunk: Option<usize>,
-    /// Whether the task runs. If not, it waits.
+    /// Whether the task has started. If false, the task waits in the queue.
     pub(super) is_running: bool,
 }
 
 /// Checks the user's options for `sbatch`. They must not contain an option that the coordinator
-/// sets itself, or a word that is no option.
+/// sets itself, or a word that is neither an option nor the value of an option.
 pub(super) fn check_options(options: &[String]) -> Result<(), Error> {
     let refuse = |message: String| Err(Error::Impossible(message));
     let mut takes_value = false;
     for option in options {
-        // `sbatch` would take a word that is no option for the name of the script.
+        // If a word is not an option, `sbatch` would treat the word as the name of the script.
         let is_option = option.starts_with('-') || takes_value;
         takes_value = option.starts_with('-') && !option.contains('=');
         let name = option.split_once('=').map_or(option.as_str(), |(name, _)| name);
@@ -111,14 +114,15 @@ impl Commands {
         })
     }
 
-    /// The maximum number of tasks of an array on the user's cluster.
+    /// The maximum number of tasks that an array job may have on the user's cluster.
     pub(super) fn array_max(self) -> usize {
         let output = self.run("scontrol", ["show", "config"]).ok();
         let text = output.map(|output| String::from_utf8_lossy(&output.stdout).into_owned());
         text.as_deref().and_then(array_max_of).unwrap_or(ARRAY_USUAL)
     }
 
-    /// Submits a batch. Returns the number of its job.
+    /// Submits a batch as an array job, with one task for each chunk (group of runs). Returns the
+    /// number of the job.
     pub(super) fn submit(
         self,
         batch: &Batch,
@@ -155,7 +159,8 @@ impl Commands {
         Ok(job.to_owned())
     }
 
-    /// The array tasks of these batches that wait or run.
+    /// The array tasks of these batches that are in Slurm's queue: those that wait and those that
+    /// run.
     pub(super) fn queue<'a>(self, batches: impl Iterator<Item = &'a str>) -> Result<Vec<Queued>, Error> {
         let names: Vec<String> = batches.map(|name| format!("{PREFIX}{name}")).collect();
         if names.is_empty() {
@@ -170,7 +175,7 @@ impl Commands {
         Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(queued).collect())
     }
 
-    /// Cancels jobs. It is no error if a job has ended already.
+    /// Cancels these jobs. A job that has already ended is not an error.
     pub(super) fn cancel(self, jobs: &[String]) -> Result<(), Error> {
         if jobs.is_empty() {
             return Ok(());
@@ -184,8 +189,8 @@ fn array_max_of(config: &str) -> Option<usize> {
     line.trim_start_matches([' ', '=']).trim().parse().ok().filter(|max| *max > 0)
 }
 
-/// Reads a line that `squeue` printed. `None` if the job has ended or is ending, because its
-/// results are then complete.
+/// Reads a line that `squeue` printed. Returns `None` if the line is not about a job of a batch, or
+/// if the job has ended or is ending.
 fn queued(line: &str) -> Option<Queued> {
     let mut parts = line.trim().split('|');
     let [name, job, chunk, state] = [parts.next()?, parts.next()?, parts.next()?, parts.next()?];
@@ -201,7 +206,7 @@ fn queued(line: &str) -> Option<Queued> {
     Some(Queued { batch, job: job.to_owned(), chunk: chunk.parse().ok(), is_running })
 }
 
-/// The message that a command printed, on one line.
+/// The message that a command printed, joined into one line and limited in length.
 fn said(bytes: &[u8]) -> String {
     const LETTERS_MAX: usize = 400;
     let text = String::from_utf8_lossy(bytes);

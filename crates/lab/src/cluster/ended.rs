@@ -1,4 +1,5 @@
-//! Handles jobs that have ended. Their missing runs are submitted again, a limited number of times.
+//! Handles jobs that have ended. Runs whose results are still missing are submitted again, a
+//! limited number of times.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,24 +11,26 @@ use crate::digest::TaskId;
 use crate::error::Error;
 use crate::task::Task;
 
-/// The number of jobs that may end without the result of a run before the run counts as an error.
+/// The coordinator reports an error for a run when this number of jobs that should execute the run
+/// have ended without its result.
 const ATTEMPTS_MAX: usize = 3;
 
-/// The number of looks at the queue after which a job that is absent from the queue counts as
-/// ended. The coordinator waits because a file system shows files of other computers late.
+/// A job counts as ended if this number of successive looks at the queue did not find it. One look
+/// is not enough, because a network file system shows the files of other computers late.
 const GONE_AFTER: usize = 2;
-/// The number of looks at the queue after which an absent job counts as ended if it has written no
-/// file to the batch's folder.
+/// A job that has written no file to the batch's folder counts as ended if this number of
+/// successive looks at the queue did not find it.
 const GONE_WITHOUT_TRACE_AFTER: usize = 6;
 
-/// The number of lines of a log that an error quotes. The next constant limits the letters of each
-/// line.
+/// The number of lines at the end of a log that an error message quotes. The constant `LOG_LETTERS`
+/// limits the number of letters of each line.
 const LOG_LINES: usize = 5;
 const LOG_LETTERS: usize = 200;
 
 impl Watch<'_> {
-    /// Closes the chunks whose jobs have ended. Their missing runs will be submitted again. If too
-    /// many jobs have ended without the result of the same run, returns an error.
+    /// Closes the chunks (groups of runs) whose jobs have ended: the coordinator no longer waits
+    /// for these jobs. Runs whose results are still missing will be submitted again. If too many
+    /// jobs that should execute a run have ended without its result, returns an error.
     pub(super) fn close_ended(&mut self) -> Result<(), Error> {
         for at in 0..self.batches.len() {
             for chunk in 0..self.batches[at].1.len() {
@@ -80,7 +83,8 @@ impl Watch<'_> {
         Ok(())
     }
 
-    /// The error for a run whose jobs ended too often without its result.
+    /// The error for a run, if too many jobs with this run have ended without its result. It quotes
+    /// the log of the last job.
     fn gave_up(&self, task: &Task, job: &str, log: &Path, is_without_trace: bool) -> Error {
         let label = task.label();
         let log_name = log.display();
@@ -99,7 +103,7 @@ impl Watch<'_> {
     }
 }
 
-/// The last lines of a log, joined into one line.
+/// The last lines of a log that are not empty, joined into one line.
 fn last_lines(bytes: &[u8]) -> String {
     let text = String::from_utf8_lossy(bytes);
     let lines: Vec<&str> = text.lines().map(str::trim).filter(|line| !line.is_empty()).collect();

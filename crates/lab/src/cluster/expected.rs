@@ -1,29 +1,32 @@
-//! Estimates the time of a run, from its size and from the results of similar runs.
+//! Estimates the time of a run, from the size of the run and from the results of similar runs.
 //!
-//! The estimate only decides which runs share a chunk. No result depends on it.
+//! The estimate only decides which runs share a chunk (the group of runs that one job executes). No
+//! result depends on the estimate.
 
 use std::collections::BTreeMap;
 
 use crate::results::Measured;
 use crate::task::Task;
 
-/// The time that a host needs to simulate one unit of work, in seconds. Measured on one core with
-/// 10 workloads under 3 protocols: the measured times are between a third of this value and twice
-/// this value.
+/// The real time to simulate one unit of work, in seconds (see `units`). It was measured on one
+/// core with 10 workloads under 3 protocols. The measured times were between a third of this value
+/// and twice this value.
 const SECONDS_PER_UNIT: f64 = 1.5e-6;
 
-/// The estimated units of work per unit of a task's weight, until a result is known.
+/// The assumed number of units of work for each unit of a task's weight (its estimated size). It is
+/// used until a result is known.
 const UNITS_PER_WEIGHT: f64 = 4.0;
 
-/// The work of a run, in units. A message and an operation on memory are one unit each. A request
-/// of a line is a third of a unit, because a hit sends no message and takes a third of the time.
+/// The work of simulating a run, in units, computed from its counters. Each message is one unit,
+/// and each operation on memory is one unit. Each request of a line is a third of a unit, because a
+/// request that hits takes a third of the time. `None` if the run has no such counters.
 fn units(measured: &Measured) -> Option<f64> {
     let count = |name: &str| measured.counters.get(name).map_or(0.0, |count| *count as f64);
     let units = count("noc_messages") + count("memory_ops") + count("line_requests") / 3.0;
     (units > 0.0).then_some(units)
 }
 
-/// The mean of numbers that are added one after the other.
+/// The sum and the count of numbers that are added one after the other. Their mean is the quotient.
 #[derive(Clone, Copy, Debug, Default)]
 struct Mean {
     sum: f64,
@@ -37,16 +40,19 @@ impl Mean {
     }
 }
 
-/// The mean work of the runs with known results, in groups of similar runs.
+/// The mean work of the runs with known results, for several groups of similar runs. It serves to
+/// estimate the time of other runs.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Expected {
-    /// The mean work of runs of the same program under the same protocol.
+    /// The mean work of the known runs with the same program and the same protocol. The key
+    /// identifies program and protocol.
     of_protocol: BTreeMap<String, Mean>,
-    /// The mean work of runs of the same program.
+    /// The mean work of the known runs with the same program. The key identifies the program.
     of_program: BTreeMap<String, Mean>,
-    /// The mean work per unit of weight, of runs of the same workload.
+    /// The mean work per unit of a task's weight (its estimated size), over the known runs of the
+    /// same workload.
     of_workload: BTreeMap<&'static str, Mean>,
-    /// The mean work per unit of weight, of all runs.
+    /// The mean work per unit of a task's weight (its estimated size), over all known runs.
     of_all: Mean,
 }
 
@@ -59,7 +65,7 @@ fn program(task: &Task) -> String {
 }
 
 impl Expected {
-    /// Adds the work of a run, as its result shows it, to the means.
+    /// Adds the work of a run to the means. The work is computed from the result of the run.
     pub(super) fn learn(&mut self, task: &Task, measured: &Measured) {
         let Some(units) = units(measured) else { return };
         let program = program(task);
@@ -71,8 +77,8 @@ impl Expected {
         self.of_all.add(by_weight);
     }
 
-    /// The expected time of a task on one core, in seconds. It uses the mean of the most similar
-    /// runs with known results.
+    /// The expected time of a task on one core, in seconds. The estimate uses the mean work of the
+    /// most similar runs whose results are known.
     pub(super) fn seconds(&self, task: &Task) -> f64 {
         let program = program(task);
         let protocol = format!("{} {program}", task.experiment.scenario.protocol);

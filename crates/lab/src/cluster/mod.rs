@@ -6,14 +6,15 @@
 //! submitted again. [`work`] is the worker: an array task calls it to run one chunk.
 //!
 //! Slurm decides where and when a job runs. Coordinator and workers communicate only by files in
-//! the folder of results, in `slurm/`. They take no locks there, because some network file systems
-//! have no locks:
+//! the folder of results, in its folder `slurm/`. They use no locks there, because some network
+//! file systems have no locks:
 //!
 //! * Each file is written by only one process, and appears by a rename. Every worker creates a
-//!   folder of its own and writes only there. So if Slurm starts a second worker for a chunk, it
-//!   does not disturb a slow first worker.
-//! * Only the coordinator writes to the store, and it holds the store's lock. A result of a worker
-//!   has the bytes that a local run would have stored, so it is moved without a change.
+//!   folder of its own and writes only there. So a second worker that Slurm starts for the same
+//!   chunk does not disturb a slow first worker.
+//! * Only the coordinator writes to the store, and it holds the store's lock. A result file of a
+//!   worker has the same bytes that a local run would have stored, so the file is moved without a
+//!   change.
 //! * If the coordinator is killed, its batches remain. The next coordinator finds their jobs in the
 //!   queue by their names and continues.
 
@@ -40,12 +41,12 @@ use batch::{Batch, WorkerFolder};
 use commands::Commands;
 use watch::LOOKS;
 
-/// The folder of batches in a folder of results.
+/// The path of the folder for batches within the folder of results `folder`.
 fn batches_in(folder: &Path) -> PathBuf {
     folder.join("slurm")
 }
 
-/// The folder of the store within a folder of results.
+/// The path of the folder of the store within the folder of results `folder`.
 fn runs_in(folder: &Path) -> PathBuf {
     folder.join("runs")
 }
@@ -66,9 +67,10 @@ pub fn adopt(folder: &Path, store: &Store) -> Result<usize, Error> {
     Ok(adopted)
 }
 
-/// Removes the batches of a folder that has all results. First waits until their jobs have left the
-/// queue: looks at the queue several times, with `pause` between two looks, then cancels the
-/// remaining jobs. Returns false if batches remain because Slurm does not answer.
+/// Removes the batches of a folder of results after all results have arrived. First waits until the
+/// jobs of the batches have left the queue: looks at the queue several times, with the time `pause`
+/// between two looks, and then cancels the remaining jobs. Returns false if batches remain, because
+/// Slurm does not answer or because their files cannot be removed.
 pub fn finish(folder: &Path, pause: Duration) -> bool {
     let batches = Batch::all(folder);
     if batches.is_empty() {

@@ -1,4 +1,5 @@
-//! The coordinator: submits chunks, watches them, and collects their results.
+//! The coordinator: submits chunks (groups of runs for one job), watches their jobs, and collects
+//! their results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZeroUsize;
@@ -17,11 +18,11 @@ use crate::runner::{Performed, Progress};
 use crate::store::{Store, Stored};
 use crate::task::Task;
 
-/// The number of times that the coordinator looks for results for each time that it looks at the
-/// queue.
+/// The coordinator looks for results this many times as often as it looks at the queue.
 pub(super) const LOOKS: u32 = 5;
 
-/// The coordinator gives up after this many failed looks at the queue in a row.
+/// The coordinator returns an error after this number of successive failures to read the queue of
+/// Slurm.
 const SILENCE_MAX: usize = 60;
 
 /// A cluster, and the options for running the tasks of a study on it.
@@ -29,45 +30,44 @@ const SILENCE_MAX: usize = 60;
 pub struct Cluster {
     /// The folder of results, as an absolute path that the nodes of the cluster see.
     pub folder: PathBuf,
-    /// The folder in which a worker runs. Relative paths of the study begin there.
+    /// The working folder of a worker. Relative paths in the study start from this folder.
     pub working_folder: PathBuf,
-    /// The program of the worker. Its arguments are those of `fencepost sweep`.
+    /// The path of the program that a worker executes. The program has the command `sweep`.
     pub program: PathBuf,
     /// The text of the study.
     pub study: String,
-    /// The number of runs that a job executes at the same time. `None` if the user does not give
-    /// it.
+    /// The number of runs that a job executes at the same time. `None` if the user gives no number.
     pub jobs: Option<NonZeroUsize>,
-    /// The number of chunks. `None` if the user does not give it.
+    /// The number of chunks into which the runs are divided. `None` if the user gives no number.
     pub chunks: Option<usize>,
-    /// The time between two looks at the queue.
+    /// The time between two looks at the queue of Slurm.
     pub poll: Duration,
     /// The user's options for `sbatch`.
     pub options: Vec<String>,
 }
 
-/// The state of the runs on a cluster.
+/// The state of the runs on a cluster, as the coordinator reports it to the user.
 #[derive(Clone, Debug, Default)]
 pub struct Status {
     /// The progress of the runs.
     pub progress: Progress,
     /// The numbers of the array jobs that have not ended.
     pub jobs: Vec<String>,
-    /// The number of chunks whose job runs.
+    /// The number of chunks (groups of runs) whose job has started and not ended.
     pub running: usize,
-    /// The number of chunks whose job waits in the queue.
+    /// The number of chunks (groups of runs) whose job waits in the queue.
     pub waiting: usize,
-    /// Events since the last call of `tell`, as sentences for the user.
+    /// Events since the coordinator last reported a status to the user, as sentences for the user.
     pub news: Vec<String>,
 }
 
-/// Runs the tasks without stored results on a cluster. All tasks must be different. `tell` is
-/// called when something has changed.
+/// Runs the tasks that have no stored result, on a cluster. All tasks must be different. The
+/// function `tell` is called with the status each time the status has changed.
 ///
 /// # Errors
-/// If Slurm is missing or refuses the jobs, if a run cannot run, if several jobs of a run ended
-/// without its result, or if results cannot be stored. Results that are already stored remain, and
-/// jobs continue.
+/// If Slurm is missing or refuses the jobs, if a run cannot be executed, if several jobs that
+/// should execute a run ended without its result, or if results cannot be stored. Results that are
+/// already stored remain, and submitted jobs continue.
 pub fn perform(
     tasks: &[&Task],
     store: &Store,
@@ -99,9 +99,9 @@ pub fn perform(
     Ok(watch.performed)
 }
 
-/// A chunk whose job was submitted.
+/// A chunk (a group of runs for one job) whose job was submitted.
 pub(super) struct Chunk {
-    /// The tasks of the chunk whose results are still missing.
+    /// The tasks in the chunk, without the tasks whose results have arrived.
     pub(super) tasks: BTreeSet<TaskId>,
     pub(super) state: ChunkState,
 }
@@ -110,10 +110,11 @@ pub(super) struct Chunk {
 pub(super) enum ChunkState {
     Waiting,
     Running,
-    /// The job is absent from the queue. The number counts the looks at the queue that did not find
-    /// it.
+    /// The job of the chunk is absent from the queue. The number counts the successive looks at the
+    /// queue that did not find the job.
     Gone(usize),
-    /// The job has ended, and its results are collected.
+    /// The job of the chunk has ended. If tasks of the chunk still have no result, they are
+    /// submitted again.
     Closed,
 }
 
@@ -133,11 +134,11 @@ pub(super) struct Watch<'a> {
     tell: &'a mut dyn FnMut(&Status),
     /// The tasks whose results are still missing.
     pub(super) missing: BTreeMap<TaskId, &'a Task>,
-    /// For each task, the number of jobs that ended without its result and may have ended because
-    /// of it.
+    /// For each task, the number of jobs that ended without the task's result, possibly because of
+    /// this task.
     pub(super) deaths: BTreeMap<TaskId, usize>,
-    /// The tasks that were running when a job ended without their results. Each of them gets a
-    /// chunk of its own.
+    /// The tasks that were running when their job ended without their results. Each such task gets
+    /// a chunk (and so a job) of its own, because the task may have caused the end of the job.
     pub(super) suspects: BTreeSet<TaskId>,
     /// The batches that were submitted, each with its chunks.
     pub(super) batches: Vec<(Batch, Vec<Chunk>)>,
@@ -190,8 +191,8 @@ impl<'a> Watch<'a> {
         self.status.news.clear();
     }
 
-    /// Takes over the work of an earlier coordinator: collects results, and watches the jobs that
-    /// still wait or run.
+    /// Continues the work of an earlier coordinator: collects its results, and begins to watch its
+    /// jobs that still wait or run.
     fn resume(&mut self) -> Result<(), Error> {
         let folder = &self.cluster.folder;
         Batch::remove_unfinished(folder);
@@ -244,7 +245,8 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// Submits the missing tasks that are in no open chunk.
+    /// Submits the tasks that have no result and belong to no open chunk. A chunk is a group of
+    /// runs for one job. It is open until its job counts as ended.
     fn submit(&mut self) -> Result<(), Error> {
         let open = self.batches.iter().flat_map(|(_, chunks)| chunks).filter(|chunk| chunk.is_open());
         let covered: BTreeSet<&TaskId> = open.flat_map(|chunk| &chunk.tasks).collect();
@@ -282,7 +284,8 @@ impl<'a> Watch<'a> {
         Ok(())
     }
 
-    /// The script that each task of the array job executes.
+    /// The text of the script that each task of an array job executes. The script runs one chunk (a
+    /// group of runs).
     fn script(&self, study: &Path, batch: &str) -> String {
         let quoted = |path: &Path| format!("'{}'", path.to_string_lossy().replace('\'', "'\\''"));
         let [program, study, out] = [&self.cluster.program, study, &self.cluster.folder].map(quoted);
@@ -294,7 +297,8 @@ impl<'a> Watch<'a> {
         )
     }
 
-    /// Looks for results, and at some calls also at the queue.
+    /// Looks for new results. At one of every [`LOOKS`] calls, also looks at the queue of Slurm and
+    /// closes the chunks whose jobs have ended.
     fn look(&mut self) -> Result<(), Error> {
         let mut has_news = false;
         let is_time = self.looks.is_multiple_of(LOOKS);
@@ -323,7 +327,8 @@ impl<'a> Watch<'a> {
         if is_time { self.close_ended() } else { Ok(()) }
     }
 
-    /// Updates the states of the chunks from the queue. Returns true if a state has changed.
+    /// Updates the state of each chunk (group of runs) from the jobs in the queue of Slurm. Returns
+    /// true if a state has changed.
     fn look_at_queue(&mut self) -> Result<bool, Error> {
         let names = self.batches.iter().filter(|(_, chunks)| chunks.iter().any(Chunk::is_open));
         let queue = match Commands.queue(names.map(|(batch, _)| batch.name.as_str())) {
@@ -358,7 +363,8 @@ impl<'a> Watch<'a> {
         Ok(has_changed)
     }
 
-    /// Collects the results of a chunk. Returns true if some of them are new.
+    /// Collects the results of a chunk (a group of runs) from the folders of its workers. Returns
+    /// true if a result is new.
     fn collect(&mut self, at: usize, chunk: usize) -> Result<bool, Error> {
         let mut found = Vec::new();
         let job = self.job_of(at, chunk);
@@ -396,12 +402,12 @@ impl<'a> Watch<'a> {
         Ok(has_new)
     }
 
-    /// The number of the job of a chunk, as Slurm shows it.
+    /// The number of the job of a chunk (a group of runs), in Slurm's form `JOB_CHUNK`.
     pub(super) fn job_of(&self, at: usize, chunk: usize) -> String {
         format!("{}_{chunk}", self.batches[at].0.job.as_deref().unwrap_or("?"))
     }
 
-    /// Returns the error with a further sentence, which names the jobs that still wait or run.
+    /// Returns the error with one more sentence, which names the jobs that still wait or run.
     pub(super) fn with_jobs(&mut self, error: Error) -> Error {
         self.tell();
         if self.status.jobs.is_empty() {
@@ -412,7 +418,7 @@ impl<'a> Watch<'a> {
 }
 
 impl Status {
-    /// A sentence that names the jobs that continue, and the command that cancels them.
+    /// A sentence that names the jobs that still wait or run, and the command that cancels them.
     #[must_use]
     pub fn advice(&self) -> String {
         let jobs = self.jobs.join(" ");

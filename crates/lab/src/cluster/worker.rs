@@ -1,4 +1,4 @@
-//! The worker: runs one chunk of a batch.
+//! The worker: a process on a node of the cluster that runs one chunk (a group of runs) of a batch.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,13 +16,13 @@ use crate::systems::{Systems, read_text};
 use crate::task::Task;
 
 /// Runs the tasks of a chunk that have no result, on `jobs` threads. `study` is the path of the
-/// batch's copy of the study. `chunk` is a text of the form BATCH/NUMBER. Several workers may run
-/// the same chunk at the same time.
+/// batch's copy of the study. `chunk` has the form `BATCH/NUMBER`: the name of the batch and the
+/// number of the chunk. Several workers may run the same chunk at the same time.
 ///
 /// # Errors
-/// If the chunk does not exist, if the batch is of another version, if the machines or inputs of
-/// the study have changed, and the errors of [`runner::perform_tasks`]. The error is also stored
-/// for the coordinator.
+/// If the chunk does not exist, if another version of Fencepost created the batch, or if the
+/// machines or inputs of the study have changed. Also the errors of [`runner::perform_tasks`]. The
+/// error is also written to a file for the coordinator.
 pub fn work(
     study: &Path,
     folder: &Path,
@@ -68,7 +68,7 @@ fn run(
     let find = |id: &String| {
         known.get(id.as_str()).copied().ok_or_else(|| {
             Error::Impossible(
-                "the study of this computer has other runs than the batch: a machine file or an input has \
+                "the study on this computer has other runs than the batch: a machine file or an input has \
                  changed since the batch was submitted, or the files differ between computers"
                     .to_owned(),
             )
@@ -79,8 +79,8 @@ fn run(
     runner::perform_tasks(&tasks, &kept, jobs, pulse, &|_| ())
 }
 
-/// For each task, the result files that exist when the worker starts: those in the store, and those
-/// of earlier workers of the chunk.
+/// For each task, the result files that exist when the worker starts: the files in the store, and
+/// the files of earlier workers of the same chunk.
 fn earlier(folder: &Path, batch: &Batch, chunk: usize, tasks: &[&Task]) -> BTreeMap<TaskId, Vec<PathBuf>> {
     let mut found = BTreeMap::<TaskId, Vec<PathBuf>>::new();
     let of_workers = batch.workers(chunk).into_iter().flat_map(|worker| worker.results());
@@ -92,15 +92,16 @@ fn earlier(folder: &Path, batch: &Batch, chunk: usize, tasks: &[&Task]) -> BTree
     found
 }
 
-/// Stores the results of a worker in its folder, and loads earlier results.
+/// The store that a worker uses: it writes results into the worker's folder, and loads results that
+/// existed when the worker started.
 struct Kept<'a> {
     worker: &'a WorkerFolder,
     earlier: BTreeMap<TaskId, Vec<PathBuf>>,
 }
 
 impl Keep for Kept<'_> {
-    /// Loads an earlier result of the task. If the coordinator moves the file while it is read, no
-    /// result is found. Then the task runs again, with the same result.
+    /// Loads a result of the task that existed when the worker started. If the coordinator moves
+    /// the file at the same time, no result is found, and the task runs again with the same result.
     fn load(&self, task: &Task) -> Stored {
         match self.earlier.get(&task.id).map(|paths| store::load(paths, task)) {
             Some(found @ Stored::Result(_)) => found,

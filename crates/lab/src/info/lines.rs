@@ -1,16 +1,19 @@
-//! The history of each line of memory: its last writer, its copies and its sharing.
+//! The history of each line of memory: its last writer, the copies of compute units, and the way in
+//! which compute units share the line.
 
-/// The size of a unit of sharing, in bytes. A line is falsely shared if several compute units
-/// access it and at least one writes it, but no unit that is written is shared.
+/// The size of a word in bytes, for the detection of false sharing. A line is falsely shared if
+/// several compute units access the line and at least one of them writes it, but no word is both
+/// written and accessed by several compute units.
 const WORD_BYTES: u64 = 4;
 
-/// Values that stand in place of the number of a compute unit: `NOBODY` for no compute unit,
-/// `SEVERAL` for several compute units, and `HOST` for the host.
+/// Special values for a field that otherwise holds the number of a compute unit: `NOBODY` means no
+/// compute unit, `SEVERAL` means several compute units, and `HOST` means the host.
 const NOBODY: u32 = u32::MAX;
 const SEVERAL: u32 = u32::MAX - 1;
 const HOST: u32 = u32::MAX - 2;
 
-/// The last access of one compute unit to a line.
+/// The last access of one compute unit to a line, after which the compute unit has a copy of the
+/// line.
 #[derive(Clone, Copy, Debug)]
 struct Copy {
     cu: u32,
@@ -19,7 +22,7 @@ struct Copy {
     version: u32,
 }
 
-/// The accesses of compute units to one word in the current launch.
+/// The accesses of compute units to one word in the current launch of a kernel.
 #[derive(Clone, Copy, Debug)]
 struct WordUse {
     accessor: u32,
@@ -28,7 +31,7 @@ struct WordUse {
 
 const UNUSED: WordUse = WordUse { accessor: NOBODY, is_written: false };
 
-/// The way in which compute units share a line within one launch.
+/// The way in which compute units share a line within one launch of a kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sharing {
     /// Only one compute unit accesses the line.
@@ -36,8 +39,8 @@ pub(super) enum Sharing {
     Private,
     /// Several compute units read the line, and no compute unit writes it.
     Read,
-    /// Several compute units access the line and at least one writes it, but no word that is
-    /// written is shared.
+    /// Several compute units access the line and at least one of them writes it, but no word is
+    /// both written and accessed by several compute units.
     False,
     /// One compute unit writes a word of the line that another compute unit accesses.
     True,
@@ -45,15 +48,15 @@ pub(super) enum Sharing {
 
 #[derive(Clone, Debug)]
 struct Line {
-    /// The last writer of the line: the number of a compute unit, or `HOST`, or `NOBODY`.
+    /// The last writer of the line: the number of a compute unit, `HOST` for the host, or `NOBODY`.
     writer: u32,
     /// The number of times that the last writer changed. A copy with an older version is stale.
     version: u32,
     copies: Vec<Copy>,
-    /// The launch whose accesses are recorded in `words`.
+    /// The number of the kernel launch whose accesses are recorded in `words`.
     launch: u32,
     words: Vec<WordUse>,
-    /// The widest sharing of the line in all launches so far.
+    /// The greatest value of [`Sharing`] that the line has reached in a launch so far.
     sharing: Sharing,
 }
 
@@ -70,8 +73,8 @@ impl Line {
         }
     }
 
-    /// Ends the launch whose accesses are recorded in `words`: updates `sharing`, and clears the
-    /// record.
+    /// Ends the kernel launch whose accesses are recorded in `words`: updates `sharing`, and clears
+    /// `words`.
     fn end_launch(&mut self) {
         let is_written = self.words.iter().any(|word| word.is_written);
         let of_units = self.words.iter().filter(|word| word.accessor != NOBODY);
@@ -94,9 +97,9 @@ impl Line {
 pub(super) enum Found {
     /// The compute unit has no valid copy.
     Nothing,
-    /// The compute unit has a valid copy, from an access in the same launch.
+    /// The compute unit has a valid copy, from an access in the same launch of a kernel.
     SameLaunch,
-    /// The compute unit has a valid copy, from an access in an earlier launch.
+    /// The compute unit has a valid copy, from an access in an earlier launch of a kernel.
     EarlierLaunch,
 }
 
@@ -125,9 +128,10 @@ impl Lines {
         self.lines[at].get_or_insert_with(|| Box::new(Line::new(words)))
     }
 
-    /// Records the first access of an operation to a line by a compute unit. Returns two values:
-    /// what the compute unit finds before the access, and whether it finds a valid copy of which it
-    /// is itself the last writer.
+    /// Records that an operation of the compute unit `cu` accesses a line. Returns two values. The
+    /// first value says whether the compute unit had a valid copy of the line before the access.
+    /// The second value is true if the compute unit had a valid copy and is the last writer of the
+    /// line after this access.
     pub(super) fn touch(&mut self, number: u64, cu: u32, launch: u32, writes: bool) -> (Found, bool) {
         let line = self.line(number);
         if line.launch != launch {
@@ -187,7 +191,8 @@ impl Lines {
         }
     }
 
-    /// The number of accessed lines with each kind of sharing, in the order of [`Sharing`].
+    /// The number of accessed lines for each kind of sharing, in the order of [`Sharing`]. Ends the
+    /// current launch.
     pub(super) fn count(&mut self) -> [u64; 4] {
         let mut counts = [0; 4];
         for line in self.lines.iter_mut().flatten() {

@@ -1,9 +1,8 @@
-//! Statistics that characterise a program, whatever the protocol.
+//! Statistics that characterise a program, and that do not depend on a protocol.
 //!
 //! The functional executor runs the program on the compute units of a machine, without time and
-//! without caches. An observer counts the operations. The numbers therefore depend on the program,
-//! on the shape of the machine and on the placement of the program's work-groups, but not on a
-//! protocol.
+//! without caches. An observer counts the operations. So the statistics depend on the program, on
+//! the shape of the machine, and on the placement of the program's work-groups on compute units.
 
 mod lines;
 mod observer;
@@ -18,20 +17,20 @@ use crate::systems::Changes;
 
 pub use observer::Statistics;
 
-/// The statistics of one program, with the names that select it. The field names are keys of the
-/// JSON output.
+/// The statistics of one program, with the names (such as workload, machine and input) that select
+/// the program. The field names are keys of the JSON output.
 #[derive(Clone, Debug, Serialize)]
 pub struct Info {
     /// The name of the workload.
     pub workload: &'static str,
-    /// The subject of the workload.
+    /// The workload's room: the name of its group of workloads of one kind, such as stencils.
     pub room: &'static str,
     /// The work (such as a paper or a benchmark suite) that describes the algorithm or uses the
     /// program.
     pub source: &'static str,
     /// The name of the machine.
     pub system: String,
-    /// The parameters in which the machine differs from its description.
+    /// The changes of machine parameters that the user requested.
     #[serde(skip_serializing_if = "Changes::is_empty")]
     pub machine: Changes,
     /// The size of the workload. `None` if the user names no size.
@@ -50,7 +49,7 @@ pub struct Info {
 /// The reason why a program has no statistics.
 #[derive(Debug)]
 pub enum NoInfo {
-    /// The user's question has an error.
+    /// The user's input has an error.
     Wrong(Error),
     /// The program did not end with the right answer.
     Failed(String),
@@ -110,8 +109,8 @@ mod tests {
         info(&experiment).unwrap().statistics
     }
 
-    /// The program reads two arrays of 2,048 words and writes one. Each array has 128 lines, and no
-    /// line is read twice.
+    /// The program reads two arrays of 2,048 words and writes one such array. Each array has 128
+    /// lines, and no line is read twice.
     #[test]
     fn vec_add_has_the_numbers_that_a_hand_computes() {
         let found = of("vec-add", &[("n", "2048")]);
@@ -129,16 +128,17 @@ mod tests {
         assert!((found.operations_per_byte - 2.0 / 12.0).abs() < 1e-12);
     }
 
-    /// Four kernels read the same 128 lines, and write half of them. Their four work-groups run on
-    /// other compute units each time: first on units 0 to 3, then on 4 to 7, then on 0 to 3 again,
-    /// then on 4 to 7.
+    /// Four kernels read the same 128 lines, and write half of these lines. The four work-groups of
+    /// the first and the third kernel run on the compute units 0 to 3. Those of the second and the
+    /// fourth kernel run on the compute units 4 to 7.
     #[test]
     fn cache_reuse_is_reused_across_kernels_alone() {
         let found = of("cache-reuse", &[("n", "1024"), ("kernels", "4"), ("work-groups", "4")]);
         assert_eq!((found.kernels, found.loads, found.stores), (4, 8192, 4096));
         assert_eq!((found.line_reads, found.lines), (512, 128));
         // The third and the fourth kernel find the lines of the first array that the first and the
-        // second kernel have read. Other units have written the lines of the second array since.
+        // second kernel have read. In the meantime, other compute units have written the lines of
+        // the second array.
         assert_eq!((found.reuse_within, found.reuse_across), (0.0, 0.25));
         assert_eq!((found.lines_per_cu_mean, found.lines_per_cu_max), (32.0, 32));
         // Only four of the eight compute units work.

@@ -1,4 +1,4 @@
-//! The observer that counts the operations of a run.
+//! The observer that counts the operations of a program in a run without time and without caches.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +10,8 @@ use sim::race::level_name;
 
 use super::lines::{Found, Lines};
 
-/// The statistics of a run. The field names are keys of the JSON output. A wavefront performs an
-/// operation on global memory with several lanes. The part of one lane is a lane access.
+/// The statistics of a run. The field names are keys of the JSON output. A wavefront executes a
+/// memory operation with several lanes. The access of one of these lanes is called a lane access.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Statistics {
     /// The number of kernels launched.
@@ -26,13 +26,16 @@ pub struct Statistics {
     pub stores: u64,
     /// The number of lane accesses of atomic loads, atomic stores and read-modify-writes.
     pub atomics: u64,
-    /// Loads divided by stores. `None` if there are no stores.
+    /// The number of ordinary loads divided by the number of ordinary stores. `None` if there are
+    /// no stores.
     pub loads_per_store: Option<f64>,
-    /// The share of atomics in all lane accesses, from 0 to 1.
+    /// The number of lane accesses of atomics divided by the number of all lane accesses to global
+    /// memory: from 0 to 1.
     pub atomic_share: f64,
-    /// The share of read-modify-writes at device scope or wider in all lane accesses, from 0 to 1.
+    /// The number of lane accesses of read-modify-writes at device or system scope, divided by the
+    /// number of all lane accesses to global memory: from 0 to 1.
     pub device_atomic_share: f64,
-    /// The atomics, grouped by operation, order and scope.
+    /// The numbers of atomics, grouped by operation, order and scope.
     pub atomics_by_kind: Vec<AtomicKind>,
     /// The number of fences that wavefronts execute.
     pub fences: u64,
@@ -40,23 +43,26 @@ pub struct Statistics {
     pub barriers: u64,
     /// The number of lane accesses to the local memory of work-groups.
     pub lds_accesses: u64,
-    /// The amount of arithmetic: the number of vector operations times the lanes of a wavefront.
+    /// The amount of arithmetic: the number of vector operations, multiplied by the number of lanes
+    /// of a wavefront.
     pub lane_operations: u64,
     /// The bytes of all lane accesses to global memory.
     pub global_bytes: u64,
-    /// Lane operations divided by the bytes of all lane accesses.
+    /// The field `lane_operations` divided by the field `global_bytes`: arithmetic per byte of
+    /// global memory accessed.
     pub operations_per_byte: f64,
-    /// The number of line reads. An ordinary load of a wavefront reads each of its lines once.
+    /// The number of line reads. When a wavefront executes an ordinary load, this counts as one
+    /// read of each different line that its lanes access.
     pub line_reads: u64,
-    /// The share of line reads for which the compute unit has a valid copy of the line from the
-    /// same launch. A copy is valid until another compute unit or the host writes the line. Copies
-    /// are never evicted.
+    /// The fraction of the line reads for which the compute unit has a valid copy of the line from
+    /// the same launch of a kernel. A copy is valid until another compute unit or the host writes
+    /// the line. Copies are never evicted.
     pub reuse_within: f64,
-    /// The share of line reads for which the compute unit has a valid copy of the line from an
-    /// earlier launch.
+    /// The fraction of the line reads for which the compute unit has a valid copy of the line from
+    /// an earlier launch of a kernel.
     pub reuse_across: f64,
-    /// The share of line reads for which the compute unit has a valid copy of the line and is
-    /// itself the last writer of the line.
+    /// The fraction of the line reads for which the compute unit has a valid copy of the line, and
+    /// the same compute unit was the last writer of the line.
     pub read_after_write: f64,
     /// The number of different lines accessed.
     pub lines: u64,
@@ -65,35 +71,37 @@ pub struct Statistics {
     /// The number of different lines that a compute unit accesses: the maximum over all compute
     /// units.
     pub lines_per_cu_max: u64,
-    /// The number of lines that several compute units read in one launch, without the lines that
-    /// the next two fields count.
+    /// The number of lines that several compute units read in one launch of a kernel. Lines that
+    /// `true_shared_lines` or `false_shared_lines` counts are not included.
     pub read_shared_lines: u64,
-    /// The number of lines with a 4-byte word that one compute unit writes and another compute unit
-    /// accesses, in one launch.
+    /// The number of lines that have a word of 4 bytes that one compute unit writes and another
+    /// compute unit accesses in the same launch of a kernel.
     pub true_shared_lines: u64,
-    /// The number of falsely shared lines: one compute unit writes the line and another accesses it
-    /// in one launch, but they access different 4-byte words.
+    /// The number of falsely shared lines: one compute unit writes the line and another compute
+    /// unit accesses the line in the same launch of a kernel, but they access different words of 4
+    /// bytes. Lines that `true_shared_lines` counts are not included.
     pub false_shared_lines: u64,
-    /// The imbalance of compute units: the sum over all launches of the vector operations of the
-    /// busiest compute unit, divided by the sum over all launches of the mean of all compute units.
-    /// Memory operations and arithmetic count alike. The value 1 means balance.
+    /// The imbalance between compute units. For each launch of a kernel, take the number of vector
+    /// operations of the busiest compute unit, and the mean number over all compute units. The
+    /// imbalance is the sum of the first numbers divided by the sum of the means. Memory operations
+    /// and arithmetic both count as vector operations. The value 1 means balance.
     pub imbalance: f64,
 }
 
-/// The atomics of one kind.
+/// The number of atomics with one operation, one memory order and one scope.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct AtomicKind {
-    /// `load`, `store` or `update`, which is a read-modify-write.
+    /// The operation: `load`, `store` or `update`. An `update` is a read-modify-write.
     pub operation: &'static str,
-    /// The memory order.
+    /// The memory order of the atomics, such as `acquire`.
     pub order: &'static str,
-    /// The scope.
+    /// The scope of the atomics, such as a work-group.
     pub scope: &'static str,
-    /// The number of lane accesses.
+    /// The number of lane accesses of these atomics.
     pub accesses: u64,
 }
 
-/// The index of the operation's name: load, store or update.
+/// The index in `OPERATIONS` of the operation's name: load, store or update.
 fn operation(action: Action) -> usize {
     match action {
         Action::Load => 0,
@@ -115,7 +123,7 @@ fn order_name(order: Order) -> &'static str {
     }
 }
 
-/// Counts the operations of a run.
+/// Observes a run and counts its operations.
 #[derive(Debug)]
 pub(super) struct Observer {
     lanes: u64,
@@ -125,9 +133,10 @@ pub(super) struct Observer {
     device_updates: u64,
     reused: [u64; 3],
     lines: Lines,
-    /// For each launch, the number of vector operations of each compute unit.
+    /// For each launch of a kernel, the number of vector operations of each compute unit.
     busy: Vec<Vec<u64>>,
-    /// The lines that the current operation has accessed so far.
+    /// The lines that the current operation accesses. The list is kept so that its memory is
+    /// reused.
     of_operation: Vec<u64>,
 }
 

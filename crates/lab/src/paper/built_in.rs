@@ -1,4 +1,4 @@
-//! The claims and the experiment files that are built into every binary.
+//! The claims files and the experiment files of papers that are built into the program.
 
 /// The papers with recorded claims, each with the text of its claims file.
 pub(crate) const PAPERS: [(&str, &str); 5] = [
@@ -23,7 +23,8 @@ macro_rules! built_in {
 /// The name and the text of an experiment file.
 pub(super) type BuiltIn = (&'static str, &'static str);
 
-/// The papers whose experiment files are built in, each with these files.
+/// The papers whose experiment files are built into the program, each with the names and texts of
+/// these files.
 pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 3] = [
     built_in!("hlrc":
         "paper.toml",
@@ -70,7 +71,7 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 3] = [
     ),
 ];
 
-/// The papers that can be reproduced.
+/// The names of the papers whose experiments can be run (reproduced).
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     BUILT_IN.iter().map(|(name, _)| *name).collect()

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use crate::error::Error;
 use crate::place::Place;
 
-/// The kind of a claim, as `claims/README.md` defines it.
+/// The kind of a claim. The file `claims/README.md` defines the kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -16,9 +16,9 @@ pub enum Kind {
     Exact,
     /// A number that the measured value must match within a tolerance.
     Number,
-    /// A lower bound: the measured value must be at least the published one.
+    /// A lower bound: the measured value must be at least the published value.
     AtLeast,
-    /// An upper bound: the measured value must be at most the published one.
+    /// An upper bound: the measured value must be at most the published value.
     AtMost,
     /// A statement without a number: a ranking of values, or the sign of a change.
     Order,
@@ -28,12 +28,12 @@ pub enum Kind {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// A speedup or a time ratio.
+    /// The number is a speedup or a ratio of two times.
     #[default]
     Ratio,
-    /// A share or a relative change.
+    /// The number is a fraction of a total, or a relative change.
     Fraction,
-    /// The value is a count.
+    /// The number is a count.
     Count,
 }
 
@@ -42,23 +42,23 @@ pub enum Unit {
 pub struct Claim {
     /// The name of the claim.
     pub id: String,
-    /// The place of the claim in the paper.
+    /// The place of the claim in the paper, such as a section or a figure.
     #[serde(rename = "where")]
     pub place: String,
-    /// The claim in words.
+    /// The text of the claim.
     pub says: String,
-    /// The value to compute, in words.
+    /// A description, in words, of the value to compute for the claim.
     pub metric: String,
     /// The kind of the claim.
     pub kind: Kind,
     /// The unit of the claim's number.
     #[serde(default)]
     pub unit: Unit,
-    /// The number that the paper publishes. `None` for a range or an order.
+    /// The number that the paper publishes. `None` if the paper publishes a range, or no number.
     pub value: Option<f64>,
-    /// The lower end of the range that the paper publishes. `None` if it publishes no range.
+    /// The lower end of the range that the paper publishes. `None` if the paper publishes no range.
     pub low: Option<f64>,
-    /// The upper end of the range that the paper publishes. `None` if it publishes no range.
+    /// The upper end of the range that the paper publishes. `None` if the paper publishes no range.
     pub high: Option<f64>,
 }
 
@@ -70,24 +70,24 @@ impl Claim {
     }
 }
 
-/// A table that a paper publishes: its columns, and its rows by name.
+/// A table of numbers that a paper publishes: the names of its columns, and its rows by name.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 pub struct Published {
     /// The names of the columns.
     pub columns: Vec<String>,
-    /// The numbers of each row.
+    /// The numbers of each row, by the name of the row.
     #[serde(flatten)]
     pub rows: BTreeMap<String, Vec<f64>>,
 }
 
-/// The claims file of a paper.
+/// The contents of the claims file of a paper.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Claims {
     /// The title of the paper and its venue.
     pub title: String,
     /// The claims in the order of the file.
     pub claims: Vec<Claim>,
-    /// The published tables by name.
+    /// The tables that the paper publishes, by their names.
     pub tables: BTreeMap<String, Published>,
 }
 
@@ -118,7 +118,7 @@ impl Claims {
     /// Reads a claims file. Errors name the file by `path`.
     ///
     /// # Errors
-    /// For the first fault, with its place.
+    /// If the file has a fault. The error names the first fault and its place.
     pub fn parse(path: &Path, text: &str) -> Result<Claims, Error> {
         let file: File = toml::from_str(text).map_err(|error| {
             let place = error.span().map_or(Place::whole(path), |s| Place::of_byte(path, text, s.start));

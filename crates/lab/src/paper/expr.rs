@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 pub enum Expr {
     /// A constant number.
     Number(f64),
-    /// A quantity of a run (its cycles, a counter or an energy). Its name comes first, then the
+    /// A quantity of a run (its cycles, a counter or an energy): the name of the quantity, and the
     /// run.
     Quantity(String, At),
     /// Two expressions joined by an operator.
@@ -33,8 +33,8 @@ pub enum Extreme {
     Min,
 }
 
-/// The run of a quantity, given by its scenario and variant. `None` means the scenario or variant
-/// for which the expression is evaluated.
+/// The run that a quantity belongs to, given by its scenario and its variant. `None` means the
+/// scenario or variant for which the expression is evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct At {
     /// The name of the scenario.
@@ -50,9 +50,11 @@ pub enum Relation {
     Less,
     /// The left value is above the right one. The interval of their difference is above zero.
     Greater,
-    /// The left value is above the right one, or below it by no more than the tolerance.
+    /// The left value is above the right value, or below the right value by no more than the
+    /// tolerance.
     AtLeast,
-    /// The left value is below the right one, or above it by no more than the tolerance.
+    /// The left value is below the right value, or above the right value by no more than the
+    /// tolerance.
     AtMost,
     /// The two values are equal within the tolerance.
     Alike,
@@ -67,27 +69,27 @@ pub struct Comparison {
     pub relation: Relation,
     /// The expression on the right side.
     pub right: Expr,
-    /// The text of the comparison in the file.
+    /// The text of the comparison, as the experiment file writes it.
     pub text: String,
 }
 
-/// An error in an expression, with its byte offset.
+/// An error in the text of an expression, with its place in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExprError {
-    /// The offset, from the first byte of the expression.
+    /// The number of bytes of the text before the error.
     pub offset: usize,
-    /// The value found and the value expected.
+    /// The text of the error: what was found and what was expected.
     pub message: String,
 }
 
-/// The definitions of a paper: an expression for each defined name.
+/// The definitions of a paper's experiment files: an expression for each defined name.
 pub type Definitions = BTreeMap<String, Expr>;
 
 /// The reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
-    /// A quantity of a run is missing: the run was not started, has no right answer, or does not
-    /// count the quantity. The text says which.
+    /// A quantity of a run is missing: the run was not started, has no right answer, or has no
+    /// counter for the quantity. The text gives the reason.
     Missing(String),
     /// The value would need a division by zero.
     Undefined,
@@ -103,8 +105,8 @@ impl fmt::Display for NoValue {
 }
 
 impl Expr {
-    /// Returns true if the value is known to be at least zero. A quantity of a run is always at
-    /// least zero.
+    /// Returns true if the form of the expression ensures that its value is at least zero. A
+    /// quantity of a run is always at least zero.
     pub(crate) fn is_amount(&self) -> bool {
         match self {
             Expr::Number(number) => *number >= 0.0,
@@ -128,7 +130,8 @@ impl Expr {
     /// Parses an expression.
     ///
     /// # Errors
-    /// The first syntax error, or an expression with too many terms.
+    /// If the text has a syntax error (the error describes the first), or if the expression has too
+    /// many terms.
     pub fn parse(text: &str, definitions: &Definitions) -> Result<Expr, ExprError> {
         let mut parser = Parser { text, at: 0, depth: 0, terms: 0, definitions };
         let expr = parser.sum()?;
@@ -136,7 +139,8 @@ impl Expr {
         Ok(expr)
     }
 
-    /// Evaluates the expression. `quantity` returns the value of a quantity of a run.
+    /// Evaluates the expression. The function `quantity` returns the value of a quantity, given its
+    /// name and its run.
     ///
     /// # Errors
     /// If a quantity is missing, or a divisor is zero.
@@ -164,7 +168,8 @@ impl Expr {
         }
     }
 
-    /// Calls `visit` with every quantity of a run that the expression contains.
+    /// Calls `visit` for every quantity in the expression, with the name of the quantity and its
+    /// run.
     pub fn quantities(&self, visit: &mut dyn FnMut(&str, &At)) {
         match self {
             Expr::Number(_) => {}
@@ -177,7 +182,8 @@ impl Expr {
         }
     }
 
-    /// Returns a copy of the expression in which `name` gives the new name of each quantity.
+    /// Returns a copy of the expression with new names of quantities. The function `name` returns
+    /// the new name for an old name.
     pub(crate) fn renamed(&self, name: &dyn Fn(&str) -> String) -> Expr {
         match self {
             Expr::Number(number) => Expr::Number(*number),
@@ -189,8 +195,8 @@ impl Expr {
         }
     }
 
-    /// Returns a copy of the expression. In each quantity that names no scenario or no variant,
-    /// `at` gives the missing name.
+    /// Returns a copy of the expression in which every quantity names a scenario and a variant. If
+    /// a quantity lacks one of these names, the copy takes it from `at`.
     pub(super) fn placed(&self, at: &At) -> Expr {
         match self {
             Expr::Number(number) => Expr::Number(*number),
@@ -208,10 +214,11 @@ impl Expr {
 }
 
 impl Comparison {
-    /// Parses an order: comparisons joined by `and`.
+    /// Parses an order: one or more comparisons joined by `and`.
     ///
     /// # Errors
-    /// The first syntax error, or an order with too many terms.
+    /// If the text has a syntax error (the error describes the first), or if the order has too many
+    /// terms.
     pub fn parse_all(text: &str, definitions: &Definitions) -> Result<Vec<Comparison>, ExprError> {
         let mut parser = Parser { text, at: 0, depth: 0, terms: 0, definitions };
         let mut all = Vec::new();
@@ -233,8 +240,10 @@ impl Comparison {
 /// The maximum nesting depth of brackets.
 const DEPTH_MAX: u32 = 32;
 
-/// The maximum number of terms of an expression or an order. The terms of the definitions that it
-/// uses are included. This limit also bounds the depth of the tree, and so the depth of recursion.
+/// The maximum number of terms of an expression, or of an order (comparisons joined by `and`). Each
+/// number, quantity, maximum and minimum is a term. The terms of the definitions that the
+/// expression uses are included. This limit also bounds the depth of the expression's tree, and so
+/// the depth of recursive functions.
 const TERMS_MAX: usize = 1000;
 
 struct Parser<'a> {
@@ -272,8 +281,8 @@ impl Parser<'_> {
         Err(ExprError { offset: self.at, message: format!("found {found}, expected {expected}") })
     }
 
-    /// Adds to the number of terms. Fails if there are too many. `from` is the offset at which the
-    /// added terms begin.
+    /// Adds `terms` to the number of terms. Returns an error if the number is now too large. `from`
+    /// is the byte offset at which the added terms begin.
     fn count(&mut self, terms: usize, from: usize) -> Result<(), ExprError> {
         self.terms += terms;
         if self.terms <= TERMS_MAX {
@@ -289,7 +298,7 @@ impl Parser<'_> {
 
     fn end(&mut self) -> Result<(), ExprError> {
         self.blanks();
-        if self.rest().is_empty() { Ok(()) } else { self.wrong("an operator or the end") }
+        if self.rest().is_empty() { Ok(()) } else { self.wrong("an operator or the end of the formula") }
     }
 
     fn relation(&mut self) -> Result<Relation, ExprError> {
@@ -330,7 +339,7 @@ impl Parser<'_> {
     fn atom(&mut self) -> Result<Expr, ExprError> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return self.wrong("fewer brackets within brackets");
+            return self.wrong("a formula with fewer nested brackets");
         }
         self.blanks();
         let expr = match self.rest().chars().next() {

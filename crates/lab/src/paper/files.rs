@@ -1,7 +1,8 @@
-//! The experiment files of a paper, before names are looked up.
+//! The parsed experiment files of a paper. The names in the files are not yet looked up.
 //!
 //! `paper.toml` names scenarios, inputs, variants and definitions. Every other file describes a
-//! figure. The files are built in; the user may give a folder with other files instead.
+//! figure. The files are built into the program. The user may give a folder with other files
+//! instead.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -16,14 +17,16 @@ use crate::results::Shape;
 use crate::source::Source;
 use crate::systems::read_text;
 
-/// The file whose names and definitions the other files use.
+/// The name of the experiment file of a paper that contains the names and definitions for the
+/// paper's other experiment files.
 const PAPER_FILE: &str = "paper.toml";
 
-/// All files of a paper, as parsed.
+/// All experiment files of a paper, parsed, with their texts.
 #[derive(Debug)]
 pub(super) struct Files {
     pub(super) paper: (Source, PaperFile),
-    /// The figures in the order of the paper. Each entry has the name and the source of its file.
+    /// The files of figures, in the order of the figures in the paper. Each entry has the name of
+    /// the file, its text and its parsed contents.
     pub(super) figures: Vec<(String, Source, FigureFile)>,
 }
 
@@ -49,7 +52,8 @@ pub(super) struct PaperFile {
 pub(super) struct ScenarioFile {
     pub(super) name: Spanned<String>,
     pub(super) protocol: Spanned<String>,
-    /// The policy of the workloads. `None` if the workloads have no policies.
+    /// The policy that the scenario chooses for the workloads. `None` if the workloads have no
+    /// policies.
     pub(super) policy: Option<Spanned<String>>,
     pub(super) summary: String,
 }
@@ -62,9 +66,10 @@ pub(super) struct InputFile {
     pub(super) graph: Option<Spanned<String>>,
     /// The name of an input that the workload itself provides.
     pub(super) input: Option<Spanned<String>>,
-    /// The size of the workload, which generates its input: `tiny`, `small` or `paper`.
+    /// The size for a workload that generates its input from its settings: `tiny`, `small` or
+    /// `paper`.
     pub(super) size: Option<Spanned<String>>,
-    /// Settings of the workload that override those of the size.
+    /// The settings of the workload that override the settings of the size.
     #[serde(default)]
     pub(super) settings: BTreeMap<String, Spanned<String>>,
 }
@@ -98,7 +103,7 @@ pub(super) struct FigureFile {
     pub(super) scenarios: Vec<Spanned<String>>,
     pub(super) inputs: Option<Vec<Spanned<String>>>,
     pub(super) variants: Option<Vec<Spanned<String>>>,
-    /// The chart. `None` if the file contains only litmus tests.
+    /// The description of the chart. `None` if the file contains only litmus tests.
     pub(super) chart: Option<ChartFile>,
     #[serde(default)]
     pub(super) litmus: Vec<LitmusFile>,
@@ -106,14 +111,14 @@ pub(super) struct FigureFile {
     pub(super) measures: Vec<MeasureFile>,
 }
 
-/// The groups of a chart along its horizontal axis.
+/// The meaning of the groups of bars along the horizontal axis of a chart.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Groups {
     /// One group for each input, and one group for the mean over all inputs.
     #[default]
     Inputs,
-    /// One group for each variant. Its bars show means over the inputs.
+    /// One group for each variant of the machine. The bars of a group show means over the inputs.
     Variants,
 }
 
@@ -124,15 +129,16 @@ pub(super) struct ChartFile {
     #[serde(default)]
     pub(super) groups: Groups,
     pub(super) unit: String,
-    /// The scenarios to draw. `None` means all.
+    /// The scenarios that the chart shows. `None` means all scenarios of the figure.
     pub(super) scenarios: Option<Vec<Spanned<String>>>,
-    /// Groups of bars that show means over some of the inputs, before the means over all inputs.
+    /// Groups of bars that show means over some of the inputs. The chart has them before the group
+    /// of means over all inputs.
     #[serde(default, rename = "mean")]
     pub(super) means: Vec<MeanFile>,
     #[serde(rename = "part")]
     pub(super) parts: Vec<PartFile>,
-    /// The name of a table in the claims file that has the published numbers. `None` if the chart
-    /// shows no published table.
+    /// The name of the table in the claims file from which the chart takes the published numbers.
+    /// `None` if the chart shows no such table.
     pub(super) published: Option<Spanned<String>>,
 }
 
@@ -153,7 +159,7 @@ impl ChartFile {
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MeanFile {
-    /// The inputs in words, such as `the twelve`.
+    /// A short phrase that names the inputs of the mean, such as `the twelve`.
     pub(super) over: String,
     pub(super) inputs: Vec<Spanned<String>>,
 }
@@ -171,10 +177,12 @@ pub(super) struct MeasureFile {
     pub(super) claim: Spanned<String>,
     pub(super) value: Option<Spanned<String>>,
     pub(super) holds: Option<Spanned<String>>,
-    /// Two expressions that a claim says to rise together: an input with a larger value of one
-    /// expression has a larger value of the other. `None` for other claims.
+    /// Two expressions, for a claim that their values rise together: if the first expression is
+    /// larger for one input than for another input, the second expression is larger too. `None` for
+    /// other claims.
     pub(super) rises: Option<[Spanned<String>; 2]>,
-    /// Expressions that a claim says to have similar means. `None` for other claims.
+    /// The expressions, for a claim that several expressions have similar means. `None` for other
+    /// claims.
     pub(super) spread: Option<Vec<Spanned<String>>>,
     #[serde(default)]
     pub(super) fold: Fold,
@@ -193,25 +201,26 @@ pub(super) struct LitmusFile {
     pub(super) verdict: Option<bool>,
 }
 
-/// The way in which the values of several inputs are combined.
+/// The way in which the values of several inputs are combined to the value of a claim.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Fold {
     /// The arithmetic mean. The geometric mean is printed beside it.
     #[default]
     Mean,
-    /// The geometric mean.
+    /// The geometric mean of the values.
     Geomean,
-    /// The smallest value.
+    /// The smallest of the values.
     Min,
-    /// The largest value.
+    /// The largest of the values.
     Max,
     /// No combination: the claim must hold for each input.
     Each,
 }
 
 impl Files {
-    /// The files of the paper in `folder`. Without a folder, the built-in files.
+    /// Reads and parses the experiment files of the paper from `folder`. If `folder` is `None`,
+    /// parses the built-in files.
     pub(super) fn load(paper: &str, folder: Option<&Path>) -> Result<Files, Error> {
         let built_in = BUILT_IN.iter().find(|(name, _)| *name == paper).map(|(_, files)| files);
         let has_claims = !claims_text(paper).is_empty();

@@ -1,4 +1,4 @@
-//! The labels of figures: names of machines, and published values of bars.
+//! The labels of figures: the names of groups of bars, and the published values of bars.
 
 use super::claims::{Claim, Kind};
 use super::evaluate::Evaluation;
@@ -7,8 +7,8 @@ use super::files::{Fold, Groups};
 use super::{BASE, FigurePlan, Measure, Metric};
 use crate::results::{Bar, Shape};
 
-/// The runs whose result a bar shows: one variant and one scenario, on one input or on
-/// several.
+/// The runs whose result a bar of a chart shows: the runs of one variant and one scenario, on one
+/// or several inputs.
 pub(super) struct BarPlace<'a> {
     pub(super) variant: &'a str,
     pub(super) scenario: &'a str,
@@ -16,7 +16,7 @@ pub(super) struct BarPlace<'a> {
 }
 
 impl Evaluation<'_> {
-    /// The label of the group of a variant. If the groups of the figure are variants on different
+    /// The label of the group of bars of a variant. If the figure compares variants on different
     /// machines, the label begins with the name of the variant's machine.
     pub(super) fn variant_label(&self, plan: &FigurePlan, name: &str) -> String {
         let variants = &self.plan.paper.variants;
@@ -61,7 +61,8 @@ fn at(scenario: &str, variant: &str) -> At {
     At { scenario: Some(scenario.to_owned()), variant: Some(variant.to_owned()) }
 }
 
-/// Returns true if a claim measures the value that the bar shows.
+/// Returns true if the measure of a claim computes the value that a bar shows. `shown` is the
+/// expression of the bar, and `inputs` are its inputs.
 fn measures_bar(figure: &FigurePlan, measure: &Measure, shown: &Expr, inputs: &[String]) -> bool {
     let Metric::Value(expr) = &measure.what else { return false };
     let (variant, scenario) = super::evaluate::place(figure);

@@ -1,10 +1,11 @@
-//! Checks claims about litmus tests: whether they have races, and which outcomes they have.
+//! Checks a paper's claims about litmus tests: whether a test has a data race, and whether its
+//! condition holds.
 
 use ::litmus::hrf::{Model, Reading};
 use ::litmus::suite::{Judge, Method};
 
-/// Expands to a list of litmus tests, which are from figures of papers. Each entry has the name of
-/// a test and the text of its file.
+/// Expands to a list of litmus tests. Each entry has the name of a test and the text of its file.
+/// The tests come from figures of papers.
 macro_rules! tests {
     ($($name:literal),+ $(,)?) => {
         [$(($name, include_str!(concat!("../../../../litmus/", $name, ".litmus")))),+]
@@ -14,15 +15,16 @@ macro_rules! tests {
 pub(super) const TESTS: [(&str, &str); 5] =
     tests!["hrf/fig2", "hrf/fig5-same-wg", "hrf/fig5-other-wg", "hrf/fig6", "hrf/fig7"];
 
-/// A litmus test, and the claim about it.
+/// A litmus test, and the claim of a paper about the test.
 #[derive(Clone, Debug)]
 pub(super) struct Litmus {
     pub(super) claim: String,
     /// The name of the litmus test, and the text of its file.
     pub(super) test: (&'static str, &'static str),
-    /// The models that the claim is about.
+    /// The memory models that the claim is about.
     pub(super) models: Vec<Model>,
-    /// Whether operations of two different scopes synchronize if one scope contains the other.
+    /// Whether the claim assumes the rule of inclusion: operations of two different scopes
+    /// synchronize if one scope contains the other scope.
     pub(super) inclusion: bool,
     /// Whether the claim says that the test has a data race.
     pub(super) races: bool,
@@ -31,11 +33,11 @@ pub(super) struct Litmus {
     pub(super) verdict: Option<bool>,
 }
 
-/// The result of a litmus test under one model.
+/// The result of a litmus test under one memory model.
 pub(super) struct ModelResult {
     /// The result in words.
     pub(super) words: String,
-    /// Whether the result is the one that the paper claims.
+    /// Whether the result agrees with the claim of the paper.
     pub(super) holds: bool,
 }
 
@@ -53,7 +55,7 @@ impl Litmus {
         format!("{} {races} under {}{inclusion}{condition}", self.test.0, models.join(", "))
     }
 
-    /// Checks the test under each model.
+    /// Checks the litmus test under each memory model of the claim.
     ///
     /// # Errors
     /// If the test cannot be parsed, or if the check was stopped before it covered all executions.

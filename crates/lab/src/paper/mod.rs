@@ -1,8 +1,8 @@
 //! The experiments of a paper: runs, figures and claims.
 //!
-//! The files in `experiments/` define them, a [`Plan`] lists the runs, and
-//! [`evaluate`](Plan::evaluate) computes figures and scores from the results of the runs (rows).
-//! The code contains no experiment, no metric and no published number.
+//! The files in `experiments/` define the experiments. A [`Plan`] lists the runs.
+//! [`evaluate`](Plan::evaluate) computes the figures and the scores of the claims from the results
+//! of the runs (rows). The code contains no experiment, no metric and no published number.
 
 pub mod claims;
 pub mod expr;
@@ -35,14 +35,14 @@ use files::{Fold, Groups};
 /// The name of the variant that runs on the paper's machine without changes.
 pub const BASE: &str = "base";
 
-/// The experiments of a paper. Every name in its files has been looked up and exists.
+/// The experiments of a paper. Every name in the experiment files has been looked up and exists.
 #[derive(Clone, Debug)]
 pub struct Paper {
     /// The name of the paper, such as `hlrc`.
     pub name: String,
     /// The claims of the paper.
     pub claims: Claims,
-    /// The default number of seeds.
+    /// The number of seeds, if the user gives no number.
     pub seeds: u64,
     settings: BTreeMap<String, String>,
     scenarios: Vec<NamedScenario>,
@@ -68,11 +68,11 @@ struct Input {
 /// The source of a workload's input.
 #[derive(Clone, Debug)]
 enum Source {
-    /// A graph with this name: a file or a stand-in.
+    /// A graph with this name: a file or a stand-in (a generated graph).
     Graph(String),
     /// An input that the workload itself provides.
     Named(&'static NamedInput),
-    /// The input that the workload generates with these settings. The text names them.
+    /// An input that the workload generates from these settings. The text describes the settings.
     Generated(Settings, String),
 }
 
@@ -86,14 +86,15 @@ struct Variant {
 }
 
 impl Variant {
-    /// Whether the machine ignores acquires, so that a wrong answer is expected. The measurements of
-    /// such a run count all the same.
+    /// Whether the machine ignores acquires. A wrong answer is then expected, and the measurements
+    /// of a run with a wrong answer still count.
     fn is_unsound(&self) -> bool {
         self.system.l1.invalidation == Invalidation::None
     }
 }
 
-/// A figure: its runs, its chart and its measures.
+/// The plan of a figure: which runs it needs, which chart it has, and which measures of claims are
+/// computed from the runs.
 #[derive(Clone, Debug)]
 struct FigurePlan {
     id: String,
@@ -108,13 +109,15 @@ struct FigurePlan {
     shown: Vec<String>,
     parts: Vec<(String, Expr)>,
     published: Option<String>,
-    /// Means over some of the inputs: the name and the inputs of each.
+    /// The groups of bars with means over some of the inputs: the name and the inputs of each
+    /// group.
     means: Vec<(String, Vec<String>)>,
     measures: Vec<Measure>,
     litmus: Vec<litmus::Litmus>,
 }
 
-/// The expression or order that is computed for a claim, and the inputs on which it is computed.
+/// A measure of a claim: the expression or the comparisons that are evaluated for the claim, and
+/// the inputs for which they are evaluated.
 #[derive(Clone, Debug)]
 struct Measure {
     claim: String,
@@ -128,8 +131,10 @@ struct Measure {
 enum Metric {
     Value(Expr),
     Order(Vec<Comparison>),
-    /// The rank correlation of two values over the inputs: whether they rise together.
+    /// The rank correlation of two values over the inputs. It says whether the two values rise
+    /// together.
     Rises(Expr, Expr),
-    /// The largest of the means of several values over the inputs, divided by the smallest, less one.
+    /// The spread of several means. The mean of each expression over the inputs is computed. The
+    /// spread is the largest mean divided by the smallest mean, minus one.
     Spread(Vec<Expr>),
 }

@@ -1,5 +1,5 @@
-//! Resolves experiment files to a [`Paper`]: looks up every name and reports
-//! each fault with its place.
+//! Converts experiment files to a [`Paper`]: looks up every name in the files, and reports a fault
+//! with its place.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -22,11 +22,11 @@ use crate::source::Source;
 use crate::systems::{Change, ChangeError, Systems};
 
 impl Paper {
-    /// Loads the experiments of a paper from `folder`, or from the built-in files if there is no
-    /// folder.
+    /// Loads the experiments of a paper from the files in `folder`, or from the built-in files if
+    /// `folder` is `None`.
     ///
     /// # Errors
-    /// An unknown paper, or the first fault in a file.
+    /// If the paper is unknown, or if a file has a fault. The error describes the first fault.
     pub fn load(name: &str, folder: Option<&Path>, systems: &Systems) -> Result<Paper, Error> {
         let files = Files::load(name, folder)?;
         let claims_path = format!("<built-in>/claims/{name}.toml");
@@ -98,8 +98,9 @@ fn definitions(source: &Source, file: &PaperFile) -> Result<Definitions, Error> 
     Ok(all)
 }
 
-/// The error for a fault in an expression. The offset in `wrong` counts from the first byte after
-/// the opening quote of the string.
+/// Creates the error for a fault in an expression, with its place in the file. The expression is a
+/// string in the file. The offset in `wrong` counts from the first byte after the opening quote of
+/// this string.
 fn misfit(source: &Source, text: &Spanned<String>, wrong: &ExprError) -> Error {
     let at = text.span().start + 1 + wrong.offset;
     source.error(at..at, wrong.message.clone())
@@ -149,8 +150,8 @@ fn inputs(source: &Source, file: &PaperFile) -> Result<Vec<Input>, Error> {
     file.inputs.iter().map(input).collect()
 }
 
-/// The input that a workload generates with a size, and with settings that override those of the
-/// size.
+/// The input that a workload generates with a size and settings. The settings `given` override the
+/// settings of the size.
 fn generated(
     source: &Source,
     workload: &'static Workload,
@@ -227,7 +228,7 @@ fn variant(
     })
 }
 
-/// The names that the file of a figure may use.
+/// Resolves the file of a figure: holds the names that the file may use, and looks them up.
 struct Resolver<'a> {
     paper: &'a Paper,
     source: &'a Source,
@@ -424,7 +425,8 @@ impl Resolver<'_> {
         Ok(Measure { claim: id.clone(), text, what: Metric::Spread(what), fold: file.fold, inputs })
     }
 
-    /// The parsed expression, whose scenarios and variants are those of the figure.
+    /// Parses an expression and checks that the figure has every scenario and variant that the
+    /// expression names.
     fn expr(&self, plan: &FigurePlan, text: &Spanned<String>) -> Result<Expr, Error> {
         let value = Expr::parse(text.get_ref(), self.definitions)
             .map_err(|wrong| misfit(self.source, text, &wrong))?;
@@ -432,7 +434,8 @@ impl Resolver<'_> {
         Ok(value)
     }
 
-    /// The inputs of a measure: all inputs of the figure if the measure names none.
+    /// The inputs of a measure (the value of a claim). If the file names no inputs for the measure,
+    /// all inputs of the figure.
     fn inputs(&self, plan: &FigurePlan, file: &MeasureFile) -> Result<Vec<String>, Error> {
         let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
         self.names("input of this figure", file.inputs.as_ref(), &all, &all)

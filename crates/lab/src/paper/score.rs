@@ -1,23 +1,25 @@
-//! Scores a measured figure against a published one, by the rules of
+//! Compares measured numbers with published numbers and finds the status of claims, by the rules of
 //! `claims/README.md`.
 
 use super::claims::{Claim, Kind, Unit};
 use super::expr::Relation;
 use crate::results::{Interval, Status};
 
-/// A change whose effect is nearer to zero than this counts as no change. See `effect`.
+/// A change counts as no change if the absolute value of its effect is smaller than this number.
+/// The function `effect` defines the effect.
 const NO_SIGN_BELOW: f64 = 0.005;
-/// A measured change agrees with the published change if their effects differ by at most this share
-/// of the published effect. See `effect`.
+/// A measured change agrees with the published change if their effects differ by at most this
+/// fraction of the published effect. The function `effect` defines the effect.
 const SHARE: f64 = 0.25;
 /// A measured change also agrees with the published change if their effects differ by at most this
-/// amount. See `effect`.
+/// absolute amount. The function `effect` defines the effect.
 const CLOSE: f64 = 0.02;
-/// The relative tolerance of the comparisons `~`, `>=` and `<=`.
+/// The relative tolerance of the comparisons `~` (alike), `>=` and `<=` in a claim about an order.
 const ALIKE: f64 = 0.02;
 
-/// The effect of a change: its size on a scale where zero means no change. For a ratio or count,
-/// this is the logarithm. For a fraction, it is the fraction itself.
+/// The effect of a change: the size of the change on a scale where zero means no change. For a
+/// ratio or a count, the effect is the logarithm of the number. For a fraction, the effect is the
+/// number itself.
 fn effect(unit: Unit, figure: f64) -> f64 {
     match unit {
         Unit::Ratio | Unit::Count => figure.ln(),
@@ -29,7 +31,8 @@ fn sign(effect: f64) -> i32 {
     if effect.is_nan() || effect.abs() < NO_SIGN_BELOW { 0 } else { effect.signum() as i32 }
 }
 
-/// Scores a mean over seeds for any kind of claim except an order.
+/// Finds the status of a claim from a mean over seeds with its confidence interval. The claim must
+/// not be of the kind `order`.
 pub(crate) fn mean_figure(claim: &Claim, found: Interval) -> Status {
     let status = figure(claim, found.mean);
     if found.low.is_nan() || found.high.is_nan() {
@@ -59,8 +62,8 @@ fn both_ways(status: Status, seen: &[Status]) -> Status {
     }
 }
 
-/// Scores the claim that a correlation is positive. The score uses the mean and both ends of the
-/// correlation's interval over the seeds.
+/// Finds the status of the claim that a correlation is positive. The status depends on the mean of
+/// the correlation and on both ends of its confidence interval.
 pub(crate) fn positive(found: Interval) -> Status {
     let status = |value: f64| match sign(value) {
         1 => Status::Reproduced,
@@ -69,7 +72,7 @@ pub(crate) fn positive(found: Interval) -> Status {
     both_ways(status(found.mean), &[status(found.low), status(found.high)])
 }
 
-/// Scores a measured figure for any kind of claim except an order.
+/// Finds the status of a claim from one measured number. The claim must not be of the kind `order`.
 pub(crate) fn figure(claim: &Claim, measured: f64) -> Status {
     let holds = |holds: bool| if holds { Status::Reproduced } else { Status::Contradicted };
     // For a published range, the comparison uses the end of the range that is nearest to the
@@ -103,8 +106,9 @@ fn number(unit: Unit, published: f64, measured: f64) -> Status {
     }
 }
 
-/// The smallest and the largest count that agree with a published count. Counts are compared by
-/// their logarithms, so the range is wide.
+/// The smallest and the largest count that agree with the published count of a claim. Counts are
+/// compared by their logarithms, so the range is wide. `None` if the claim is not about a count
+/// with a published number.
 pub(crate) fn close_counts(claim: &Claim) -> Option<[f64; 2]> {
     let published = claim.value.filter(|_| (claim.kind, claim.unit) == (Kind::Number, Unit::Count))?;
     let effect = effect(Unit::Count, published);

@@ -1,4 +1,4 @@
-//! Means and their 95% intervals.
+//! Computes means and correlations with their 95% confidence intervals.
 
 use crate::results::Interval;
 
@@ -36,8 +36,8 @@ pub(crate) fn geometric_mean(values: &[f64]) -> Option<f64> {
     mean(&logarithms).map(f64::exp)
 }
 
-/// The mean of the values with its 95% interval. With a single value, both ends of the interval are
-/// this value.
+/// The mean of the values with its 95% confidence interval. With a single value, both ends of the
+/// interval are this value.
 pub(crate) fn interval(values: &[f64]) -> Option<Interval> {
     let mean = mean(values)?;
     let count = values.len();
@@ -49,29 +49,31 @@ pub(crate) fn interval(values: &[f64]) -> Option<Interval> {
     Some(Interval { mean, low: mean - half, high: mean + half })
 }
 
-/// The mean of values that are never negative, with its 95% interval. A lower end below zero is
-/// replaced by zero.
+/// The mean of values that are never negative, with its 95% confidence interval. If the lower end
+/// of the interval is below zero, it is replaced by zero.
 pub(crate) fn interval_of_amounts(values: &[f64]) -> Option<Interval> {
     interval(values).map(|found| Interval { low: found.low.max(0.0), ..found })
 }
 
-/// The number of bootstrap samples.
+/// The number of random samples for the bootstrap, which computes the confidence interval of a
+/// correlation.
 const RESAMPLES: usize = 10_000;
 
-/// The Spearman rank correlation of two lists of means, with its 95% interval. Each row of `a` and
-/// of `b` has the values of one input, one value for each seed. The correlation compares the means
-/// of the rows of `a` with the means of the rows of `b`. `None` if the correlation is undefined.
+/// The Spearman rank correlation of two lists of means, with its 95% confidence interval. Each row
+/// of `a` and of `b` has the values of one input, one value for each seed. The correlation compares
+/// the means of the rows of `a` with the means of the rows of `b`. `None` if the correlation is
+/// undefined.
 ///
 /// The interval comes from a bootstrap. For each sample and each input, seeds are drawn with
 /// replacement, as many as there are seeds. The values of a drawn seed are taken from both `a` and
-/// `b`. With so few values, the means of samples vary less than they should. The distance of a
-/// sample's mean from the measured mean is therefore scaled, so that the interval of one mean is as
-/// wide as Student's interval. Each sample yields a correlation, so the interval lies between -1
-/// and 1.
+/// `b`. With few seeds, the means of samples vary too little. So the distance of a sample's mean
+/// from the measured mean is scaled, so that the interval of a single mean would be as wide as
+/// Student's interval. Each sample yields a correlation, so the interval lies between -1 and 1.
 ///
 /// Two other methods are not suitable. Student's interval of the correlations of single seeds may
 /// leave the range from -1 to 1. Fisher's transformation has no value at the correlation 1, which
-/// four inputs often reach. The random draws have a fixed seed.
+/// is frequent with four inputs. The random draws have a fixed seed, so the result is always the
+/// same.
 pub(crate) fn rank_correlation_of_means(a: &[Vec<f64>], b: &[Vec<f64>]) -> Option<Interval> {
     let means = |rows: &[Vec<f64>]| rows.iter().map(|row| mean(row)).collect::<Option<Vec<f64>>>();
     let (mean_a, mean_b) = (means(a)?, means(b)?);
@@ -107,7 +109,7 @@ pub(crate) fn rank_correlation_of_means(a: &[Vec<f64>], b: &[Vec<f64>]) -> Optio
     Some(Interval { mean: found, low: low.min(found), high: high.max(found) })
 }
 
-/// The next number of the generator SplitMix64, which gives the same numbers on every machine.
+/// The next number of the random generator SplitMix64. It gives the same numbers on every computer.
 fn next(state: &mut u64) -> u64 {
     *state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
     let mut z = *state;
@@ -116,8 +118,8 @@ fn next(state: &mut u64) -> u64 {
     z ^ (z >> 31)
 }
 
-/// The Spearman correlation of two lists: the agreement of their ranks, from -1 to 1. `None` for
-/// fewer than two values, or if all values of one list are equal.
+/// The Spearman rank correlation of two lists: the correlation of the ranks of their values, from
+/// -1 to 1. `None` for fewer than two values, or if all values of one list are equal.
 pub(crate) fn rank_correlation(a: &[f64], b: &[f64]) -> Option<f64> {
     let (a, b) = (ranks(a), ranks(b));
     let (mean_a, mean_b) = (mean(&a)?, mean(&b)?);

@@ -1,5 +1,6 @@
-//! The timed machine on which a trace is replayed. The trace gives the machine's caches, banks and
-//! cores, and a machine description gives the latencies.
+//! The timed machine on which a trace (a file with a counterexample) is replayed. The trace
+//! determines the machine's caches, banks and cores. A machine description determines the
+//! latencies.
 
 use std::num::NonZeroU32;
 
@@ -16,8 +17,8 @@ use super::roles::ThreadRoles;
 pub(super) struct AddressMap {
     words: Vec<Word>,
     line_bytes: u64,
-    /// The number of the machine's line that holds the program's first line. This line of the
-    /// machine belongs to the first bank.
+    /// The number of the memory line of the machine that holds the first line of the program. This
+    /// line of the machine belongs to the first bank.
     first: u64,
 }
 
@@ -35,18 +36,19 @@ impl AddressMap {
         Ok(AddressMap { words, line_bytes, first })
     }
 
-    /// The machine's line for the line with this number in the trace.
+    /// The line of the machine for the line that has this number in the trace.
     pub(super) fn line(&self, line: u8) -> LineAddr {
         LineAddr(self.first + u64::from(line))
     }
 
-    /// The trace's number for a line of the machine. `u8::MAX` if the trace has no such line.
+    /// The number that a line of the machine has in the trace. `u8::MAX` if the line is not in the
+    /// trace.
     pub(super) fn line_in_trace(&self, line: LineAddr) -> u8 {
         line.0.checked_sub(self.first).and_then(|line| u8::try_from(line).ok()).unwrap_or(u8::MAX)
     }
 
-    /// The index of a location in the array that holds all words of the program. It is used if the
-    /// program has one array for all its lines.
+    /// The index of a location of the program in the array that holds all words of the program. The
+    /// index is used only if the program has one array for all lines.
     pub(super) fn position(&self, loc: usize) -> u64 {
         let Word { line, offset, .. } = self.words[loc];
         ((self.first + line.0) * self.line_bytes + offset as u64 - kernel::FIRST_ADDR) / WORD
@@ -57,7 +59,7 @@ impl AddressMap {
         (0..self.words.len()).map(|loc| self.position(loc) + 1).max().unwrap_or(1)
     }
 
-    /// The number of lines of the program, up to the last one that it uses.
+    /// The number of lines of the program, up to the last line that the program uses.
     pub(super) fn lines(&self) -> u64 {
         self.words.iter().map(|word| word.line.0 + 1).max().unwrap_or(0)
     }
@@ -79,14 +81,14 @@ impl AddressMap {
         (line.0 as usize, offset as u64 / WORD)
     }
 
-    /// For each page of the program, a line of the page and the chiplet that the trace places it
-    /// on.
+    /// For each page of the program, a line of the page and the chiplet on which the trace places
+    /// the page.
     pub(super) fn pages(&self, trace: &Trace) -> Vec<(LineAddr, u16)> {
         trace.bounds.placed().map(|(line, chiplet)| (LineAddr(self.first + line.0), chiplet)).collect()
     }
 
-    /// The machine of the timed replay: caches, banks and cores of the trace, and the latencies of
-    /// `latencies`.
+    /// The machine of the timed replay. It has the caches, the banks and the cores of the trace,
+    /// and the latencies of the machine description `latencies`.
     pub(super) fn system(&self, trace: &Trace, roles: &ThreadRoles, latencies: &System) -> System {
         let bounds = &trace.bounds;
         let mut system = latencies.clone();
@@ -133,8 +135,8 @@ impl AddressMap {
         }
         let ports = NonZeroU32::MIN.saturating_add(cus + banks - 1);
         system.noc.topology = Topology::Crossbar { ports };
-        // This is as in the explorer. In a program of several kernels, a kernel is released to the
-        // host only when the host next accesses memory.
+        // The end of a kernel is handled as in the explorer. In a program of several kernels, the
+        // release of a kernel to the host happens only when the host next accesses memory.
         system.launch.end_of_kernel = match trace.placement.stages.is_empty() {
             true => EndOfKernel::System,
             false => EndOfKernel::Device,

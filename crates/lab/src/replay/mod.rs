@@ -1,5 +1,6 @@
-//! Replays a counterexample of the explorer with timing. The trace gives the machine the order of
-//! events, and the machine gives the cycles of the events.
+//! Replays a counterexample of the explorer on the simulated machine with timing. The trace (the
+//! file with the counterexample) determines the order of the events. The machine determines the
+//! cycle of each event.
 //!
 //! The machine has the caches, banks and cores of the trace, and the latencies of a machine
 //! description. Each move of the trace is one event of the timed machine. A station is the
@@ -46,11 +47,13 @@ use thread::Observations;
 /// A trace that was replayed with timing.
 #[derive(Clone, Debug)]
 pub struct Timed {
-    /// The placement on the timed machine, which has words of four bytes.
+    /// The placement (of threads on compute units, and of words in lines) on the timed machine.
+    /// This machine has words of four bytes.
     pub placement: Placement,
     /// The same trace, replayed in the explorer.
     pub explored: Replay,
-    /// For each move, the cycle in which its event happened. `None` for a move without an event.
+    /// For each move of the trace, the cycle in which its event happened. `None` for a move without
+    /// an event.
     pub cycles: Vec<Option<u64>>,
     /// The verdict: whether the fault that the trace records occurred again.
     pub verdict: Verdict,
@@ -61,13 +64,14 @@ pub struct Timed {
     pub reasons: Vec<String>,
 }
 
-/// Makes the moves of a trace on a machine with the latencies of `latencies`. If `stop` returns
-/// true, the searches of the explorer and of the memory models end.
+/// Replays the moves of a trace on a machine with the latencies of the machine description
+/// `latencies`. The function `stop` is called during the searches of the explorer and of the memory
+/// models. If it returns true, they end early.
 ///
 /// # Errors
-/// A sentence that names the cause. The machine may lack a feature; a move may be impossible (the
-/// sentence then lists the possible moves); or the timed run may differ from the run in the
-/// explorer.
+/// If the machine lacks a feature, if a move is impossible, or if the timed run differs from the
+/// run in the explorer. The error is a sentence with the cause. For an impossible move, it lists
+/// the possible moves.
 pub fn replay(
     trace: &Trace,
     subject: &Subject,
@@ -78,7 +82,8 @@ pub fn replay(
     replay_with(trace, (subject, &timed), latencies, stop)
 }
 
-/// Like [`replay`], for the protocol `P`, which need not be registered.
+/// Does the same as [`replay`], but for the protocol `P`, which need not be in the list of known
+/// protocols.
 ///
 /// # Errors
 /// The errors of [`replay`].
@@ -125,8 +130,8 @@ fn replay_with(
         let original = core::mem::replace(&mut explored, plain.replay(subject, u64::MAX, stop)?);
         if (original.verdict, &original.end) != (explored.verdict, &explored.end) {
             return Err(format!(
-                "a timed replay has words of four bytes and one word for each request, and with them the \
-                 moves end with: {}",
+                "a timed replay uses words of four bytes and one word for each request; with this change, \
+                 the moves end with: {}",
                 explored.end
             )
             .into());
@@ -170,9 +175,16 @@ fn replay_with(
         End::NotAtRest(why) => (Some(Fault::Unquiet), (why.clone(), None)),
         End::Impossible(why) => (Some(Fault::Impossible), (why.clone(), None)),
         End::Stuck => (Some(Fault::Deadlock), (NO_MOVE_LEFT.to_owned(), None)),
-        End::Unfinished(open) => {
-            (None, (format!("it has not ended; possible now: {}", in_words(open, &roles, &addresses)), None))
-        }
+        End::Unfinished(open) => (
+            None,
+            (
+                format!(
+                    "the timed run has not ended after the last move; possible now: {}",
+                    in_words(open, &roles, &addresses)
+                ),
+                None,
+            ),
+        ),
     };
     let reasons = match outcome {
         Some(outcome) => trace.reasons(&BTreeSet::from([outcome]), stop)?,
@@ -192,8 +204,8 @@ fn led(kernel: &StagedKernel) -> ScriptKernel {
     ScriptKernel { host_has_written, is_released, is_followed }
 }
 
-/// Removes the numbers of requests from the message about a fault, because the explorer and the
-/// timed machine number requests differently.
+/// Removes the numbers of requests from the message about a fault. The explorer and the timed
+/// machine number requests differently, so the numbers would hide that two messages agree.
 fn without_request_numbers(why: &str) -> String {
     let mut parts = why.split("Slot(");
     let first = parts.next().unwrap_or_default();
@@ -201,13 +213,13 @@ fn without_request_numbers(why: &str) -> String {
     core::iter::once(first).chain(rest).collect::<Vec<_>>().join("Slot(")
 }
 
-/// A move of the trace in words.
+/// A phrase that names a move of the trace by its number and its text.
 fn named(trace: &Trace, at: usize) -> String {
     format!("move {}, `{}`,", at + 1, trace.violation.moves[at])
 }
 
-/// Converts the moves of the trace to events of the timed machine. Each event has the index of its
-/// move.
+/// Converts the moves of the trace to events of the timed machine. Each event comes with the index
+/// of its move.
 fn moves(
     trace: &Trace,
     roles: &ThreadRoles,
@@ -234,7 +246,7 @@ fn moves(
                     Some((issues, nth)) => {
                         Move::Cross { from: from.into(), to: to.into(), issues, nth: nth.into() }
                     }
-                    None => return refuse("names stations between which no delayed operation travels"),
+                    None => return refuse("names two nodes between which no request or answer travels"),
                 }
             }
             explore::Move::Serve { node, line } => {
@@ -272,8 +284,9 @@ fn moves(
 }
 
 /// Says, for each pair of consecutive steps of a program, whether the trace has a move between
-/// them. A step is a kernel, the boundary of a kernel, or a part that the host runs. Between two
-/// parts that the host runs there is no move. Between all other steps there is one.
+/// them. A step is a kernel, the boundary of a kernel, or a part that the host runs. If both steps
+/// are parts that the host runs, the trace has no move between them. In all other cases it has one
+/// move.
 fn moves_between(roles: &ThreadRoles, kernels: &[StagedKernel]) -> Vec<bool> {
     let mut is_host = Vec::new();
     for stage in roles.order() {
@@ -297,7 +310,7 @@ fn in_words(open: &[Move], roles: &ThreadRoles, addresses: &AddressMap) -> Strin
     open.collect::<Vec<_>>().join(" or ")
 }
 
-/// An event of the timed machine as a move, in the notation of traces.
+/// Converts an event of the timed machine to a move in the notation of traces.
 fn in_trace(mv: Move, roles: &ThreadRoles, addresses: &AddressMap) -> explore::Move {
     let line = |line: LineAddr| addresses.line_in_trace(line);
     let thread = |role: &dyn Fn(MoveIssuer) -> bool| {
@@ -325,7 +338,7 @@ fn in_trace(mv: Move, roles: &ThreadRoles, addresses: &AddressMap) -> explore::M
     }
 }
 
-/// Checks that the timed run and the run in the explorer do not differ.
+/// Checks that the timed run and the run in the explorer agree.
 fn compare(
     trace: &Trace,
     explored: &Replay,
@@ -349,8 +362,9 @@ fn compare(
     Ok(())
 }
 
-/// Returns the final state in words, and the values that the condition of the test reads. The
-/// values are `None` if the filter of the test excludes this final state.
+/// Returns the final state of the run in words, and the values of the registers and locations that
+/// the condition of the test reads. The values are `None` if the filter of the test excludes this
+/// final state.
 fn ending(program: &Program, seen: &Observations) -> (String, Option<Vec<Value>>) {
     let mut value = |term: Term| match term {
         Term::Const(value) => value,

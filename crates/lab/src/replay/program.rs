@@ -1,4 +1,5 @@
-//! Converts a litmus program to kernels, and to actions of the host between the kernels.
+//! Converts a litmus program to kernels for the timed machine, and to actions of the host between
+//! the kernels.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,12 +16,12 @@ use super::machine::AddressMap;
 use super::roles::ThreadRoles;
 use super::thread::{Core, Observations, RunningTest, WordRef, value_of};
 
-/// The value that the host writes into every word after the end of the program. No program uses
-/// this value.
+/// The value that the host writes into every word of memory after the end of the litmus program.
+/// Litmus programs do not use this value.
 const HOST_WORD: u32 = 0xb7b7_b7b7;
 
-/// Converts a litmus program to a program for the timed machine. Returns it with a record that the
-/// run fills with the values that its threads read.
+/// Converts a litmus program to a program for the timed machine. Also returns a record. The run
+/// fills this record with the values that the threads read.
 pub(super) fn of(
     test: &Program,
     roles: &ThreadRoles,
@@ -86,18 +87,18 @@ fn shows_locations(test: &Program) -> bool {
     terms.iter().any(|term| matches!(term, Term::Loc(_)))
 }
 
-/// The arrays that hold the words of a program.
+/// The arrays that hold the words of a litmus program.
 struct Memory {
-    /// The arrays of the program: one for all lines, or one for each line.
+    /// The arrays of the program: one array for all lines, or one array for each line.
     arrays: Vec<Array<u32>>,
-    /// For each location, its array and its index in the array.
+    /// For each location of the program, its array and its index in this array.
     words: Vec<WordRef>,
 }
 
 impl Memory {
-    /// Allocates the arrays of the program and writes the initial values. With `is_by_line`, each
-    /// line is an array of its own, as in the explorer. Kernels that declare their accesses need
-    /// that.
+    /// Allocates the arrays of the program and writes the initial values. If `is_by_line` is true,
+    /// each line is an array of its own, as in the explorer. This is needed for kernels that
+    /// declare which arrays they access.
     async fn of(host: &Host, test: &Program, addresses: &AddressMap, is_by_line: bool) -> Memory {
         let locations = 0..test.locations.len();
         let (arrays, words): (Vec<_>, Vec<_>) = if is_by_line {
@@ -123,8 +124,8 @@ impl Memory {
         Memory { arrays, words }
     }
 
-    /// The arrays that a kernel accesses and the kinds of access, as the kernel declares them at
-    /// its launch.
+    /// The declaration that a kernel makes at its launch: the arrays that it accesses, each with
+    /// the kind of access.
     fn uses(&self, kernel: &StagedKernel) -> Vec<Use> {
         let used = kernel.uses.iter().filter_map(|used| {
             let array = self.arrays.get(used.first.0 as usize)?;

@@ -1,4 +1,5 @@
-//! The roles of the threads of a program. Each thread is a wavefront, or runs on the host.
+//! The roles of the threads of a litmus program on the timed machine. Each thread is executed by a
+//! wavefront or by the host.
 
 use explore::Trace;
 use kernel::prelude::{Grid, Level};
@@ -8,20 +9,21 @@ use sim::follow::MoveIssuer;
 
 use crate::litmus::check;
 
-/// The roles of all threads.
+/// The roles of all threads of a program: which wavefront or host executes each thread, and in
+/// which stage (a kernel or a step of the host).
 #[derive(Clone, Debug)]
 pub(super) struct ThreadRoles {
     pub(super) compute_units: u32,
-    /// The number of work-groups. Work-group `n` of the grid runs on the compute unit with the
-    /// number `n` modulo the number of compute units.
+    /// The number of work-groups of each kernel. Work-group `n` runs on the compute unit whose
+    /// number is `n` modulo the number of compute units.
     work_groups: u32,
     waves: u32,
-    /// The issuer of the operations of each thread: a wavefront, or the host.
+    /// For each thread, the issuer of its operations: a wavefront, or the host.
     pub(super) issuers: Vec<MoveIssuer>,
     /// For each thread, the stage that contains the thread. A stage is a kernel or a step of the
     /// host. Stages have numbers in their order in the program.
     pub(super) stages: Vec<u8>,
-    /// Whether the trace preempts work-groups. Then one compute unit may have to hold all
+    /// Whether the trace may preempt work-groups. If so, every compute unit needs room for all
     /// work-groups.
     preempts: bool,
 }
@@ -49,7 +51,10 @@ impl ThreadRoles {
                 Agent::Host(0) => {
                     let mut others = (0..thread).filter(|&other| issuers[other] == MoveIssuer::Host);
                     if others.any(|other| stages[other] == stages[thread]) {
-                        return Err(String::from("the timed host runs one thread; the program has several"));
+                        return Err(String::from(
+                            "the host of the timed machine runs one thread at a time; the program has \
+                             several threads on the host",
+                        ));
                     }
                     issuers.push(issues(agent, 0, 0));
                     continue;
@@ -94,8 +99,8 @@ impl ThreadRoles {
         self.waves * work_groups
     }
 
-    /// The grid of each kernel. It has a wavefront for every thread that runs on a compute unit. In
-    /// a kernel that does not contain its thread, the wavefront does nothing.
+    /// The grid of each kernel. The grid has a wavefront for every thread that runs on a compute
+    /// unit. A thread belongs to one kernel. In all other kernels, its wavefront does nothing.
     pub(super) fn grid(&self) -> Grid {
         Grid::new(self.work_groups, self.waves)
     }
@@ -105,7 +110,7 @@ impl ThreadRoles {
         Grid::new(self.compute_units, 1)
     }
 
-    /// The numbers of the stages (kernels and steps of the host), in order.
+    /// The numbers of the stages (kernels and steps of the host), in the order of execution.
     pub(super) fn order(&self) -> Vec<u8> {
         let mut order = self.stages.clone();
         order.sort_unstable();
@@ -113,8 +118,8 @@ impl ThreadRoles {
         order
     }
 
-    /// The thread that the issuer `role` (a wavefront or the host) executes in this stage. `None`
-    /// if there is no such thread.
+    /// The thread that the issuer `role` (a wavefront or the host) executes in this stage (a kernel
+    /// or a step of the host). `None` if the issuer executes no thread in this stage.
     pub(super) fn thread(&self, role: MoveIssuer, stage: u8) -> Option<usize> {
         (0..self.issuers.len()).find(|&thread| self.issuers[thread] == role && self.stages[thread] == stage)
     }

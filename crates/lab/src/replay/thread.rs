@@ -1,7 +1,7 @@
-//! The threads of a litmus program, which behave as in the explorer: a thread posts each operation
-//! as early as possible, and waits for a value only when the next instruction needs the value. The
-//! values that a thread has read are kept outside the machine, so the machine makes only the
-//! accesses of the test.
+//! Executes the threads of a litmus program on the timed machine. The threads behave as in the
+//! explorer: a thread posts each operation as early as possible, and waits for a value only when
+//! the next instruction needs the value. The values that a thread has read are kept outside the
+//! simulated machine, so the machine makes only the accesses of the test.
 
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -15,35 +15,36 @@ use litmus::program::{Access, Cas, Expr, Instr, LocId, Program, Reg, Value, valu
 use super::roles::ThreadRoles;
 use crate::litmus::semantics;
 
-/// The maximum number of posted operations of one thread that are not complete. The explorer has a
-/// lower limit.
+/// The maximum number of operations that one thread may have posted and that are not complete. The
+/// limit of the explorer is lower.
 const UNDER_WAY_MAX: usize = 64;
 
-/// The values that threads have read, and the values that the host finds at the
-/// end.
+/// The values that the threads have read (`registers`), and the values of memory that the host
+/// reads at the end (`locations`).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Observations {
     pub(super) registers: Vec<Vec<Value>>,
     pub(super) locations: Vec<Value>,
-    /// The lowest number among the compute units that read a stale value in the kernel after the
-    /// program. The host overwrites every word before this kernel. `None` if no compute unit read a
-    /// stale value.
+    /// The lowest number of a compute unit that read a stale value after the program. After the
+    /// program, the host overwrites every word, and a further kernel reads all words on every
+    /// compute unit. `None` if no compute unit read a stale value.
     pub(super) stale: Option<u32>,
 }
 
 /// A word of memory: an array, and an index in it.
 pub(super) type WordRef = (Array<u32>, u64);
 
-/// The threads of a program, and the values they have read.
+/// A litmus test that runs on the timed machine: its program, the roles of its threads, its words
+/// in memory, and the values read so far.
 pub(super) struct RunningTest {
     pub(super) test: Program,
     pub(super) roles: ThreadRoles,
-    /// For each location, its array and its index in the array.
+    /// For each location of the program, its array and its index in this array.
     pub(super) words: Vec<WordRef>,
     pub(super) seen: Rc<RefCell<Observations>>,
 }
 
-/// The value of a register or location for the bits of a word.
+/// Converts the bits of a word to the value of a register or location.
 pub(super) fn value_of(bits: u32) -> Value {
     bits.cast_signed().into()
 }
@@ -76,8 +77,8 @@ impl Core {
         }
     }
 
-    /// Posts a read-modify-write whose old value is ignored. `None` on the host, where each
-    /// read-modify-write returns the old value.
+    /// Posts a read-modify-write whose old value is ignored. Returns `None` without posting on the
+    /// host, because each read-modify-write of the host returns the old value.
     fn update(&self, (word, at): WordRef, kind: RmwKind, operand: u32, how: Semantics) -> Option<Accepted> {
         match self {
             Core::Wave(w) => Some(w.update(word, at, kind, operand, how)),
@@ -103,7 +104,7 @@ impl Core {
     fn barrier(&self, how: Semantics) -> Accepted {
         match self {
             Core::Wave(w) => w.barrier_with(how),
-            Core::Host(host) => host.fail("a barrier on the host"),
+            Core::Host(host) => host.fail("the host cannot execute a barrier"),
         }
     }
 
@@ -118,8 +119,8 @@ impl Core {
 /// A value that an operation will return, and that has not arrived yet.
 struct PendingValue {
     dst: Option<Reg>,
-    /// For an operation that reports its success: the register that receives the success, and the
-    /// expected value.
+    /// For an operation that reports whether it succeeded: the register that receives the report,
+    /// and the old value that means success.
     success: Option<(Reg, u32)>,
     loading: Loading<u64, u32>,
 }
@@ -128,7 +129,7 @@ struct PendingValue {
 struct Registers {
     values: Vec<Value>,
     pending: Vec<PendingValue>,
-    /// Posted operations that return no value and may be incomplete, oldest first.
+    /// The posted operations that return no value and may be incomplete, the oldest first.
     unseen: VecDeque<Accepted>,
 }
 
@@ -239,7 +240,8 @@ impl RunningTest {
                 registers.unseen.push_back(core.store(place(access)?, word(value)?, self.how(access)));
             }
             Instr::Rmw { dst, access, op, operand } => {
-                let kind = rmw_kind(*op).ok_or_else(|| format!("no cache performs {op:?}"))?;
+                let kind = rmw_kind(*op)
+                    .ok_or_else(|| format!("a read-modify-write is {op:?}, which no cache performs"))?;
                 let (at, operand, how) = (place(access)?, word(operand)?, self.how(access));
                 let unseen = match dst {
                     Some(_) => None,

@@ -1,4 +1,4 @@
-//! Draws bars in groups, plain or stacked, with an axis.
+//! Draws charts of grouped bars with an axis. The bars are plain, or divided into parts (stacked).
 //!
 //! The caller gives the width of a picture. Groups that do not fit beside each other continue in
 //! another row of the same picture. A group is at least as wide as its label, so that labels do not
@@ -15,18 +15,20 @@ const TICK: f64 = 12.0;
 const NAME: f64 = 10.0;
 const LINE: f64 = 15.0;
 const GAP: f64 = 14.0;
-/// The height of the space above the axis for the numbers of cut bars, in pixels.
+/// The height of the space above the axis, in pixels. The values of bars that are too high for the
+/// axis (cut bars) are written there.
 const CUT_ROOM: f64 = 34.0;
 /// The minimum width of a bar, in pixels. Vertical text fits into this width.
 const BAR_MIN: f64 = 12.0;
 const BAR_MAX: f64 = 46.0;
 
-/// The highest bar is drawn cut if its value exceeds the third quartile of all bars by more than
-/// this factor. The value of a cut bar stands above the bar. Without the cut, the other bars would
-/// be too small to read.
+/// If the highest bar is more than this factor higher than the third quartile of all bars, the axis
+/// ends below the highest bar. A bar that is higher than the axis is drawn cut, and its value is
+/// written above the bar. Without the cut, the other bars would be too small to read.
 const CUT_ABOVE: f64 = 2.5;
 
-/// The vertical axis: it maps values to heights.
+/// The vertical axis of a chart: its lowest value, its highest value, and the step between two
+/// ticks.
 struct Axis {
     low: f64,
     high: f64,
@@ -50,19 +52,21 @@ impl Axis {
         (0..=count).map(|tick| self.low + self.step * tick as f64)
     }
 
-    /// The width that the numbers beside the axis need.
+    /// The width that the numbers beside the axis need, in pixels.
     fn room(&self) -> f64 {
         let widths = self.ticks().map(|value| width_of(&tick(value, self.step), TICK));
         widths.fold(0.0, f64::max) + 10.0
     }
 }
 
-/// A row of groups of bars, with an axis of its own.
+/// The position and size of a row of groups of bars. Each row of a chart has a drawn axis of its
+/// own.
 struct Row<'a> {
     axis: &'a Axis,
     left: f64,
     right: f64,
-    /// The vertical position of the upper end of the axis. `bottom` is that of the lower end.
+    /// The vertical position of the upper end of the axis. The field `bottom` has the position of
+    /// the lower end.
     top: f64,
     bottom: f64,
     bar: f64,
@@ -91,8 +95,8 @@ impl Row<'_> {
     }
 }
 
-/// Returns true if the values are ratios to a baseline and the axis contains 1, so that a line at 1
-/// is drawn.
+/// Returns true if the chart has a line at the value 1: the values are ratios to a baseline, and
+/// the axis contains 1.
 pub(super) fn has_unity(figure: &Figure) -> bool {
     let axis = Axis::over(&heights(figure));
     let is_relative =
@@ -100,7 +104,7 @@ pub(super) fn has_unity(figure: &Figure) -> bool {
     is_relative && axis.low < 1.0 && axis.high > 1.0
 }
 
-/// Returns true if a bar is higher than the axis, so that it is drawn cut.
+/// Returns true if some bar is higher than the axis. Such a bar is drawn cut.
 pub(super) fn is_cut(figure: &Figure) -> bool {
     let heights = heights(figure);
     let axis = Axis::over(&heights);
@@ -127,19 +131,20 @@ fn heights(figure: &Figure) -> Vec<f64> {
     if stacked { all.collect() } else { all.chain(bars().flat_map(published)).collect() }
 }
 
-/// The label of a group, broken into lines.
+/// The label of a group of bars, divided into lines of at most `width` pixels.
 fn label_lines(group: &Group, width: f64) -> Vec<String> {
     wrap(&group.label, LABEL, width)
 }
 
-/// The width that a group needs for its bars and for the longest word of its label, at most `most`.
+/// The width that a group needs for its bars and for the longest word of its label, but at most
+/// `most`. `bar` is the width of one bar.
 fn group_width(group: &Group, bar: f64, most: f64) -> f64 {
     let words = group.label.split_inclusive([' ', '-', ',']).map(|word| width_of(word.trim_end(), LABEL));
     let label = words.fold(0.0, f64::max) + 1.0;
     (bar * group.bars.len() as f64).max(label).min(most)
 }
 
-/// Returns the width of the bars, and the groups of each row. The bars are as wide as possible if
+/// Returns the width of one bar, and the groups of each row. The bars are as wide as possible if
 /// all groups fit into one row. Otherwise the bars have the usual width, and the groups take
 /// several rows.
 fn rows_of(groups: &[Group], room: f64, view: View) -> (f64, Vec<Vec<&Group>>) {
@@ -169,8 +174,8 @@ fn rows_of(groups: &[Group], room: f64, view: View) -> (f64, Vec<Vec<&Group>>) {
     (bar, rows)
 }
 
-/// Draws the figure. The colour of a scenario is given by its position in
-/// `colours`.
+/// Draws the figure as an SVG picture. The position of a scenario in the list `colours` determines
+/// the scenario's colour.
 pub(super) fn draw(figure: &Figure, colours: &[&str], view: View) -> String {
     let stacked = figure.shape == Shape::Stacks;
     let axis = Axis::over(&heights(figure));
@@ -197,7 +202,8 @@ pub(super) fn draw(figure: &Figure, colours: &[&str], view: View) -> String {
     picture.finish(&format!("{}: {}", figure.title, figure.unit))
 }
 
-/// Draws the groups of a row and returns the vertical position at which the row ends.
+/// Draws the groups of bars of a row, with their labels, and returns the vertical position at which
+/// the row ends.
 fn draw_groups(
     picture: &mut Picture,
     row: &Row<'_>,
@@ -242,7 +248,7 @@ fn draw_groups(
     end
 }
 
-/// The colour of a scenario: its position in `colours`.
+/// The fill colour of a scenario. The position of the scenario in the list `colours` determines it.
 pub(super) fn fill_of(scenario: &str, colours: &[&str]) -> Fill {
     Fill(colours.iter().position(|name| *name == scenario).unwrap_or(colours.len()))
 }
@@ -258,7 +264,7 @@ pub(super) fn scenarios(figure: &Figure) -> Vec<&str> {
     names
 }
 
-/// The position of a bar in the picture.
+/// The position of a bar in the picture, and the label of the bar's group.
 #[derive(Clone, Copy)]
 struct BarPosition<'a> {
     x: f64,
@@ -340,13 +346,14 @@ fn missing(picture: &mut Picture, row: &Row<'_>, place: BarPosition<'_>, bar: &B
     picture.bar([place.x, y + 2.0, place.width, 2.0], Fill(6), &says);
 }
 
-/// The text of a mean, with its interval if it has one.
+/// The text of a mean, with its confidence interval if the interval is not a single value.
 pub(super) fn with_interval(value: &Interval) -> String {
     with_interval_apart(value, &[])
 }
 
-/// The text of a mean, with its interval if it has one. Each number has enough decimals to look
-/// different from every threshold that it does not equal.
+/// The text of a mean, with its confidence interval if the interval is not a single value. Each
+/// number has enough decimals that its text differs from the text of every threshold that it does
+/// not equal.
 pub(super) fn with_interval_apart(value: &Interval, thresholds: &[f64]) -> String {
     if value.high > value.low {
         let [mean, low, high] = mean_and_ends(value.mean, value.low, value.high, thresholds);

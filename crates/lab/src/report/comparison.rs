@@ -1,4 +1,4 @@
-//! The HTML page of `fencepost compare`.
+//! Writes the HTML page of the command `fencepost compare`.
 
 use proto::words::{counted, plural};
 
@@ -10,15 +10,15 @@ use super::paper::{INTERVALS, marks_note, show_drawing};
 use crate::comparison::{Comparison, Row};
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 
-/// The figures of the page. Each entry has the title of a figure and the beginning of the text for
-/// its unit.
+/// The figures of the page. Each entry has the title of a figure and the beginning of the text that
+/// describes its unit.
 const DRAWN: [(&str, &str); 3] = [
     ("Speedup", "speedup over"),
-    ("Traffic", "bytes on the network over those of"),
-    ("Energy", "energy over that of"),
+    ("Traffic", "bytes on the network, relative to"),
+    ("Energy", "energy, relative to"),
 ];
 
-/// The page of a comparison.
+/// The HTML page of a comparison of scenarios.
 #[must_use]
 pub fn of_comparison(comparison: &Comparison) -> String {
     let mut scenarios: Vec<&str> = Vec::new();

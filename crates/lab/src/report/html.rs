@@ -1,4 +1,4 @@
-//! An HTML page with its style, and its elements and tables. Text is escaped.
+//! Writes an HTML page: its style, its elements and its tables. Text is escaped.
 
 use core::fmt::Write;
 
@@ -21,18 +21,18 @@ impl Page {
         }
     }
 
-    /// Appends text that is already HTML, without escaping it.
+    /// Appends `html`, which is already HTML, without escaping.
     pub(super) fn raw(&mut self, html: &str) {
         self.text.push_str(html);
     }
 
-    /// Appends an element that contains `text`, escaped.
+    /// Appends an HTML element that contains `text`. The text is escaped.
     pub(super) fn element(&mut self, tag: &str, text: &str) {
         // Writing to a string cannot fail.
         writeln!(self.text, "<{tag}>{}</{tag}>", escape(text)).ok();
     }
 
-    /// Appends a heading that links can refer to by `id`.
+    /// Appends a heading with the identifier `id`, so that links can refer to the heading.
     pub(super) fn heading(&mut self, id: &str, text: &str) {
         writeln!(self.text, "<h2 id=\"{}\">{}</h2>", escape(id), escape(text)).ok();
     }
@@ -47,7 +47,7 @@ impl Page {
     }
 }
 
-/// A cell of a table.
+/// The content of a cell of a table.
 #[derive(Clone, Debug)]
 pub(super) enum Cell {
     Text(String),
@@ -62,14 +62,14 @@ impl From<&str> for Cell {
     }
 }
 
-/// A table with a heading. The first cell of each row names the row.
+/// A table with a caption and headings of its columns. The first cell of each row names the row.
 #[derive(Debug, Default)]
 pub(super) struct Table {
     pub(super) caption: String,
     pub(super) headings: Vec<String>,
     pub(super) rows: Vec<Vec<Cell>>,
-    /// Whether a narrow screen shows each row as a block: its cells below each other, each with the
-    /// heading of its column.
+    /// Whether a narrow screen shows each row of the table as a block. In a block the cells are
+    /// below each other, and each cell has the heading of its column.
     pub(super) is_cards: bool,
 }
 
@@ -114,7 +114,8 @@ impl Table {
     }
 }
 
-/// A part of a page that is hidden until the reader opens it. It is always shown in print.
+/// A part of a page, as HTML, that is hidden until the reader opens it. Only `summary` is visible
+/// before. A printed page always shows the part.
 pub(super) fn details(summary: &str, html: &str) -> String {
     format!("<details><summary>{}</summary>\n{html}</details>\n", escape(summary))
 }

@@ -1,4 +1,5 @@
-//! Draws figures with lines: one line for each series, with error bars at its points.
+//! Draws line charts: one line for each series of values, with error bars at the points of the
+//! line.
 
 use super::chart::with_interval;
 use super::number::{tick, ticks};
@@ -8,17 +9,17 @@ use crate::results::Interval;
 
 const TICK: f64 = 12.0;
 const LINE: f64 = 15.0;
-/// The size of the marks of points, in units of the picture.
+/// The size of the mark at a point of a line, in units of the picture.
 const MARK: f64 = 3.6;
-/// The space between the plot's ends and the first and last points, in units of the picture.
+/// The horizontal space between an end of the plot and the nearest point, in units of the picture.
 const MARGIN: f64 = 24.0;
 
-/// The limit for a small range of values, as a share of the largest value. If the difference
-/// between the largest and the smallest value is below this share of the largest value, the
-/// vertical axis does not begin at zero.
+/// The limit for a small range of values, as a fraction of the largest value. If all values are
+/// positive and the difference between the largest and the smallest value is below this fraction of
+/// the largest value, the vertical axis does not begin at zero.
 const SMALL_RANGE: f64 = 0.2;
 
-/// A figure with lines.
+/// A line chart, with its axes and its series.
 #[derive(Clone, Debug)]
 pub(super) struct Lines {
     pub(super) title: String,
@@ -31,7 +32,7 @@ pub(super) struct Lines {
     pub(super) series: Vec<Series>,
 }
 
-/// One line of a figure.
+/// One line of a chart: a series of points with a name and a colour.
 #[derive(Clone, Debug)]
 pub(super) struct Series {
     pub(super) name: String,
@@ -39,11 +40,11 @@ pub(super) struct Series {
     pub(super) points: Vec<Point>,
 }
 
-/// A point of a line. It has no value if a run is missing or wrong.
+/// A point of a line. The point has no value if a run is missing or has no right answer.
 #[derive(Clone, Debug)]
 pub(super) struct Point {
     pub(super) x: f64,
-    /// The text for the point's position on the horizontal axis.
+    /// The text that the horizontal axis shows at the point's position.
     pub(super) label: String,
     pub(super) value: Option<Interval>,
     pub(super) missing: String,
@@ -54,7 +55,7 @@ impl Lines {
         self.series.iter().flat_map(|series| &series.points)
     }
 
-    /// Returns true if at least one point has an interval.
+    /// Returns true if at least one point has a confidence interval that is not a single value.
     pub(super) fn has_intervals(&self) -> bool {
         self.points().filter_map(|point| point.value).any(|value| value.high > value.low)
     }
@@ -64,7 +65,7 @@ impl Lines {
         self.points().any(|point| point.value.is_none())
     }
 
-    /// The lower and the upper end of the vertical axis, and the step of its marks.
+    /// The lower end and the upper end of the vertical axis, and the step between its ticks.
     fn vertical(&self) -> (f64, f64, f64) {
         let values = || self.points().filter_map(|point| point.value);
         let high = values().map(|value| value.high.max(value.mean)).fold(f64::NEG_INFINITY, f64::max);
@@ -77,7 +78,8 @@ impl Lines {
         ticks(low, if high > low { high } else { low + 1.0 })
     }
 
-    /// A sentence that says where the vertical axis begins. Empty if it begins at zero.
+    /// A sentence that says where the vertical axis begins, if it begins above zero. Empty
+    /// otherwise.
     pub(super) fn about_axis(&self) -> String {
         match self.vertical() {
             (low, _, step) if low > 0.0 => format!(" The axis begins at {}.", tick(low, step)),
@@ -85,8 +87,8 @@ impl Lines {
         }
     }
 
-    /// The horizontal positions of all points, in ascending order and without duplicates. Each has
-    /// its text.
+    /// The horizontal positions of all points, in ascending order and without duplicates. Each
+    /// position has the text that the axis shows there.
     fn positions(&self) -> Vec<(f64, &str)> {
         let mut all: Vec<(f64, &str)> = self.points().map(|point| (point.x, point.label.as_str())).collect();
         all.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -95,13 +97,14 @@ impl Lines {
     }
 }
 
-/// The area of a figure inside its axes.
+/// The area of a line chart inside its axes. It converts values to positions in the picture.
 struct Plot {
     left: f64,
     right: f64,
     top: f64,
     bottom: f64,
-    /// The ends of both axes, in the units of the data.
+    /// The lowest and the highest value on the horizontal axis, in units of the data. The field `y`
+    /// has those of the vertical axis.
     x: (f64, f64),
     y: (f64, f64),
     is_log: bool,
@@ -121,7 +124,7 @@ impl Plot {
     }
 }
 
-/// Draws a figure with lines.
+/// Draws a line chart as an SVG picture.
 pub(super) fn draw(lines: &Lines, view: View) -> String {
     let (low, high, step) = lines.vertical();
     let count = ((high - low) / step).round() as usize;
@@ -160,8 +163,8 @@ pub(super) fn draw(lines: &Lines, view: View) -> String {
     picture.finish(&format!("{}: {} by {}", lines.title, lines.unit, lines.x))
 }
 
-/// Draws the marks and numbers of the horizontal axis. Returns the vertical position of the
-/// numbers. A number that would touch the number before it is left out.
+/// Draws the ticks and the numbers of the horizontal axis. Returns the vertical position of the
+/// numbers. A number that would touch the previous number is left out.
 fn horizontal(picture: &mut Picture, plot: &Plot, positions: &[(f64, &str)]) -> f64 {
     let y = plot.bottom + LINE + 3.0;
     let mut free = f64::NEG_INFINITY;
@@ -226,7 +229,7 @@ mod tests {
         Lines { title: "t".to_owned(), x: "n".to_owned(), unit: "cycles".to_owned(), is_log, series }
     }
 
-    /// The horizontal positions of the marks in a picture.
+    /// The horizontal positions of the marks of points in the SVG text of a picture.
     fn marks(svg: &str) -> Vec<f64> {
         let circles = svg.lines().filter(|line| line.starts_with("<circle"));
         circles.map(|line| line.split('"').nth(1).unwrap().parse().unwrap()).collect()

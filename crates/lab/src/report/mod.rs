@@ -1,8 +1,8 @@
 //! Writes reports, each as one self-contained HTML file.
 //!
 //! A report shows results figure by figure, with the numbers below each figure. The results come
-//! from a reproduction ([`crate::results`]), from `compare` or from `why`. A report has no script
-//! and no external link. All text is escaped.
+//! from a reproduction ([`crate::results`]), from a study, or from the commands `compare` and
+//! `why`. A report has no script and no external link. All text is escaped.
 
 mod chart;
 mod comparison;
@@ -24,7 +24,8 @@ pub(crate) use study::{as_figure, at_text};
 use crate::why::Difference;
 use html::Page;
 
-/// The HTML page of `fencepost why`.
+/// The HTML page that the command `fencepost why` writes: the difference in cycles between two
+/// runs.
 #[must_use]
 pub fn of_difference(difference: &Difference) -> String {
     let Difference { system, machine, workload, seed, a, b, .. } = difference;

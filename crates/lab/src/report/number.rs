@@ -1,12 +1,12 @@
 //! Formats numbers for readers, and computes round steps for the ticks of an axis.
 
-/// The text of a number with about three significant digits, with trailing zeros. A large number
-/// has commas between groups of three digits.
+/// The text of a number with about three significant digits. Trailing zeros are kept. A large
+/// number has commas between groups of three digits.
 pub(super) fn short(value: f64) -> String {
     together(&[value]).pop().unwrap_or_default()
 }
 
-/// The texts of numbers that stand side by side, all with the same number of decimals.
+/// The texts of numbers that are shown side by side. All texts have the same number of decimals.
 pub(super) fn together(values: &[f64]) -> Vec<String> {
     apart(values, &[])
 }
@@ -15,8 +15,9 @@ fn together_decimals(values: &[f64]) -> usize {
     values.iter().filter(|value| **value != 0.0).map(|value| decimals(*value)).max().unwrap_or(0)
 }
 
-/// The texts of numbers that stand side by side, all with the same number of decimals. There are
-/// enough decimals that a number looks different from every threshold that it does not equal.
+/// The texts of numbers that are shown side by side. All texts have the same number of decimals.
+/// This number is large enough that the text of a value differs from the text of every threshold
+/// that the value does not equal.
 pub(super) fn apart(values: &[f64], thresholds: &[f64]) -> Vec<String> {
     let least = together_decimals(values);
     let decimals = values.iter().map(|value| apart_decimals(*value, thresholds, least)).max();
@@ -34,8 +35,9 @@ fn apart_decimals(value: f64, thresholds: &[f64], least: usize) -> usize {
     (least..17).find(differs).unwrap_or(17)
 }
 
-/// The texts of a mean and of the two ends of its interval. They have enough decimals that the
-/// three numbers look different from each other, and from every threshold that they do not equal.
+/// The texts of a mean and of the two ends of its confidence interval. If the interval is narrow,
+/// decimals are added (up to four), so that its ends look different. Then decimals are added until
+/// the text of each number differs from the text of every threshold that the number does not equal.
 pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) -> [String; 3] {
     let mut decimals = together_decimals(&[mean, low, high]);
     while decimals > 0 && decimals < 4 && high - low < 2.0 * 10f64.powi(-(decimals as i32)) {
@@ -46,19 +48,19 @@ pub(super) fn mean_and_ends(mean: f64, low: f64, high: f64, thresholds: &[f64]) 
     [mean, low, high].map(|value| fixed(value, decimals))
 }
 
-/// The number of decimals in the shortest text that denotes the number.
+/// The number of decimals in the shortest text that exactly denotes the number.
 fn written(value: f64) -> usize {
     value.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
-/// The text of a number from a published table, with the decimals that the number has there.
+/// The text of a number from a published table. It has the same decimals as in the claims file,
+/// without trailing zeros.
 pub(super) fn as_written(value: f64) -> String {
     fixed(value, written(value))
 }
 
-/// The texts of published ratios or counts. All texts have as many decimals as the value with the
-/// most decimals, and at least two unless all values are whole. The two ends of a range therefore
-/// have the same number of decimals.
+/// The texts of published ratios or counts. All texts have the same number of decimals: as many as
+/// the value with the most decimals needs, and at least two unless all values are whole.
 pub(super) fn as_published(values: &[f64]) -> Vec<String> {
     let most = values.iter().map(|value| written(*value)).max().unwrap_or(0);
     let decimals = if most == 0 { 0 } else { most.max(2) };

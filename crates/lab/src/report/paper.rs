@@ -1,4 +1,4 @@
-//! The report of a reproduced paper.
+//! Writes the HTML report of a reproduced paper.
 
 use core::fmt::Write;
 
@@ -17,7 +17,7 @@ use crate::why::{Account, Difference};
 /// The name of the variant that runs on the paper's machine without changes.
 const BASE: &str = "base";
 
-/// The whole report of a paper's results.
+/// The whole HTML report of a paper's results.
 #[must_use]
 pub fn of_results(results: &Results) -> String {
     let mut page = Page::new(&format!("{}: reproduced", results.title));
@@ -71,7 +71,7 @@ fn head(page: &mut Page, results: &Results) {
     page.raw("<li><a href=\"#conditions\">What was run</a></li>\n</ul></nav>\n");
 }
 
-/// The identifier of a figure, for links to it.
+/// The identifier of a figure in the page, to which links refer.
 fn anchor(id: &str) -> String {
     let letters = id.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' });
     format!("figure-{}", letters.collect::<String>())
@@ -131,8 +131,8 @@ fn claims(page: &mut Page, claims: &[Scored]) {
     page.raw("<p class=\"note\">In parentheses: the 95% interval of the mean over the seeds.</p>\n");
 }
 
-/// The measured value of a claim, with its interval and geometric mean, all
-/// with the same decimals.
+/// The text of the measured value of a claim, with its confidence interval and its geometric mean
+/// if it has them.
 fn measured(claim: &Scored) -> String {
     let Some(value) = claim.measured.as_f64() else {
         return match &claim.measured {
@@ -146,7 +146,8 @@ fn measured(claim: &Scored) -> String {
         return as_published(&[value]).remove(0);
     }
     let numbers: Vec<f64> = std::iter::once(value).chain(claim.geometric).collect();
-    // A measured number never looks like a threshold that it does not equal.
+    // The text of a measured number must differ from the text of every threshold that the number
+    // does not equal.
     let thresholds = thresholds(&claim.published);
     let mut text = match interval {
         Some([low, high]) => with_interval_apart(&Interval { mean: value, low, high }, &thresholds),
@@ -163,8 +164,8 @@ fn measured(claim: &Scored) -> String {
     text
 }
 
-/// The numbers that decide the score of a claim: the published number or range, and the values that
-/// mean no change (0 for a relative change, 1 for a ratio).
+/// The numbers that decide the status of a claim: the published number or the two ends of the
+/// published range, and the values that mean no change (0 for a relative change, 1 for a ratio).
 fn thresholds(published: &serde_json::Value) -> Vec<f64> {
     let published = match published {
         serde_json::Value::Array(ends) => ends.iter().filter_map(serde_json::Value::as_f64).collect(),
@@ -173,7 +174,7 @@ fn thresholds(published: &serde_json::Value) -> Vec<f64> {
     [0.0, 1.0].into_iter().chain(published).collect()
 }
 
-/// The text of a published value, in the format that the paper uses.
+/// The text of a published value, in the format of published numbers.
 fn published(of: &serde_json::Value) -> String {
     let numbers = match of {
         serde_json::Value::Array(values) => values.iter().map(serde_json::Value::as_f64).collect(),
@@ -234,7 +235,7 @@ fn bars(figure: &Figure) -> impl Iterator<Item = &Bar> {
     figure.groups.iter().flat_map(|group| &group.bars)
 }
 
-/// Returns true if the figure shows intervals. Stacked bars show no intervals.
+/// Returns true if the figure shows confidence intervals. Stacked bars show no intervals.
 fn has_intervals(figure: &Figure) -> bool {
     let has = |bar: &Bar| bar.values.iter().flatten().any(|value| value.high > value.low);
     figure.shape == Shape::Bars && bars(figure).any(has)
@@ -244,7 +245,8 @@ fn has_published(figure: &Figure) -> bool {
     bars(figure).any(|bar| bar.published_range.is_some() || bar.published.iter().any(Option::is_some))
 }
 
-/// A note that says what the bars are and over how many seeds they are means.
+/// A note below a figure. It says over how many seeds the bars are means, and explains the marks in
+/// the figure.
 fn results_note(figure: &Figure, seeds: usize) -> String {
     let mut text = match (figure.shape, seeds) {
         (_, 0 | 1) => String::from("One seed: bars have no interval."),
@@ -265,11 +267,11 @@ fn results_note(figure: &Figure, seeds: usize) -> String {
     text
 }
 
-/// A text that explains error bars.
+/// The part of a sentence that explains error bars.
 pub(super) const INTERVALS: &str = "error bars are their 95% intervals, by Student's distribution";
 
-/// The note that explains the numbers with an arrow, which belong to cut bars. Empty if the figure
-/// has no such number.
+/// The note that explains numbers with an arrow. Such a number is the value of a bar that is drawn
+/// cut, because the bar is higher than the axis. Empty if the figure has no cut bar.
 pub(super) fn marks_note(figure: &Figure) -> &'static str {
     match chart::is_cut(figure) {
         true => " A number with an arrow is the value of a bar that is higher than the axis.",
@@ -277,8 +279,8 @@ pub(super) fn marks_note(figure: &Figure) -> &'static str {
     }
 }
 
-/// The table of all numbers of a figure. For plain bars, the scenarios are side by side in columns,
-/// as in the picture.
+/// The table of all numbers of a figure. For bars that are not divided into parts, each scenario
+/// has a column. For other figures, each scenario has a row.
 fn numbers(figure: &Figure) -> Table {
     if figure.shape == Shape::Bars {
         return beside(figure);
@@ -320,7 +322,8 @@ fn caption(figure: &Figure) -> String {
     format!("{}{intervals}{published}", figure.unit)
 }
 
-/// The published value of a part of a bar, in brackets.
+/// The text of the published value of a part of a bar, in brackets. Empty if the paper publishes no
+/// value.
 fn in_brackets(figure: &Figure, bar: &Bar, part: usize) -> String {
     let range = bar.published_range.filter(|_| part == 0);
     let published = match (bar.published.get(part).copied().flatten(), range) {
@@ -332,7 +335,8 @@ fn in_brackets(figure: &Figure, bar: &Bar, part: usize) -> String {
     format!(" [{}]", published.join(" to "))
 }
 
-/// The numbers of plain bars: a row for each group, a column for each scenario.
+/// The table of the numbers of a figure whose bars are not divided into parts. It has a row for
+/// each group of bars and a column for each scenario.
 fn beside(figure: &Figure) -> Table {
     let scenarios = chart::scenarios(figure);
     let mut rows = Vec::new();
@@ -354,8 +358,8 @@ fn beside(figure: &Figure) -> Table {
     Table { caption: caption(figure), headings, rows, is_cards: true }
 }
 
-/// Shows the causes of the difference in cycles between the first scenario and each other scenario.
-/// The cycles are sums over all inputs.
+/// Adds to the page, for each scenario after the first, the causes of its difference in cycles to
+/// the first scenario. The cycles are sums over all inputs.
 fn differences(page: &mut Page, results: &Results) {
     page.heading("why", "Where the cycles between two scenarios went");
     let Some(first) = results.scenarios.first() else { return };

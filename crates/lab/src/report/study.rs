@@ -1,4 +1,4 @@
-//! The HTML page of a study's results.
+//! Writes the HTML page of a study's results.
 
 use core::fmt::Write as _;
 
@@ -16,7 +16,7 @@ use super::view::both;
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 use crate::study::{AxisKind, Chart, ChartFigure, ChartPoint, StudyResults, plain};
 
-/// The page of a study's results.
+/// The HTML page of a study's results.
 #[must_use]
 pub fn of_study(results: &StudyResults) -> String {
     let mut page = Page::new(&results.study);
@@ -62,8 +62,9 @@ fn head(page: &mut Page, results: &StudyResults) {
     page.raw("<li><a href=\"#conditions\">What was run</a></li>\n</ul></nav>\n");
 }
 
-/// The names of the series of a chart, in order of first appearance in any figure. A series has the
-/// same colour in all figures.
+/// The names of the series (lines or kinds of bars) of a chart, in the order in which they first
+/// appear in a figure. The order determines the colours, so a series has the same colour in all
+/// figures.
 fn series_of(chart: &Chart) -> Vec<&str> {
     let mut names: Vec<&str> = Vec::new();
     for point in chart.figures.iter().flat_map(|figure| &figure.points) {
@@ -97,7 +98,7 @@ fn show_chart(page: &mut Page, results: &StudyResults, at: usize, chart: &Chart)
     }
 }
 
-/// The values that all points of a figure have in common, as text.
+/// The text of the axis values that all points of a figure have in common: names and values.
 pub(crate) fn at_text(at: &Map<String, Value>) -> String {
     let parts: Vec<String> = at.iter().map(|(name, value)| format!("{name} {}", plain(value))).collect();
     parts.join(", ")
@@ -149,7 +150,8 @@ fn as_lines(chart: &Chart, figure: &ChartFigure, series: &[&str]) -> Lines {
     }
 }
 
-/// A value of an axis as text: whole numbers of bytes with a unit, other numbers with commas.
+/// The text of a value of a study's axis. Whole numbers of bytes get the unit KiB or MiB if they
+/// are multiples of it. Other whole numbers get commas.
 pub(crate) fn number(axis: &str, value: &Value) -> String {
     let Some(whole) = value.as_u64() else { return plain(value) };
     let is_bytes = axis.rsplit('.').next().is_some_and(|name| name == "bytes" || name.ends_with("_bytes"));
@@ -190,8 +192,8 @@ pub(crate) fn as_figure(chart: &Chart, figure: &ChartFigure) -> Figure {
     }
 }
 
-/// The table with the numbers of a figure. It has a row for each horizontal position and a column
-/// for each series.
+/// The table with the numbers of a figure. The table has a row for each position on the horizontal
+/// axis and a column for each series.
 fn numbers(chart: &Chart, figure: &Figure) -> Table {
     let series = chart::scenarios(figure);
     let row = |group: &Group| {

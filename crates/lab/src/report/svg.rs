@@ -1,7 +1,8 @@
 //! Draws pictures as SVG text, with the few shapes that charts need.
 //!
-//! Axes and letters have the colours of the page. Series have the colours of Okabe and Ito, which
-//! colour-blind readers can distinguish. After eight series the colours repeat with stripes.
+//! Axes and letters have the colours of the page. The series of a chart have the colours of Okabe
+//! and Ito, which colour-blind readers can distinguish. After eight series the colours repeat with
+//! stripes.
 
 use core::fmt::Write;
 
@@ -10,7 +11,8 @@ use super::escape::escape;
 const COLOURS: [&str; 8] =
     ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c8c", "#d4c61a"];
 
-/// The colour of a series and its stripes. The number is the position of the series in the legend.
+/// The appearance of a series of a chart: its colour, with or without stripes. The number is the
+/// position of the series in the legend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Fill(pub(super) usize);
 
@@ -23,7 +25,8 @@ impl Fill {
         self.0 >= COLOURS.len()
     }
 
-    /// The dash attribute for the line of a series. It distinguishes series of the same colour.
+    /// The SVG attribute for dashes in the line of a series. Dashes distinguish series of the same
+    /// colour. Empty for a line without dashes.
     fn dashes(self) -> &'static str {
         match self.0 / COLOURS.len() {
             0 => "",
@@ -32,7 +35,7 @@ impl Fill {
         }
     }
 
-    /// The mark of a point, as an SVG element whose tag is not closed yet.
+    /// The beginning of an SVG element that draws the mark of a point. The caller closes its tag.
     fn mark(self, x: f64, y: f64, size: f64) -> String {
         let colour = self.colour();
         let [left, right, top, bottom] = [x - size, x + size, y - size, y + size].map(at);
@@ -46,7 +49,7 @@ impl Fill {
     }
 }
 
-/// The position of a text relative to its anchor point.
+/// The part of a text that is at the given position: its start, its middle or its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,
@@ -54,7 +57,8 @@ pub(super) enum Anchor {
     End,
 }
 
-/// An estimate of the width of a text. It is a little more than the text needs in usual fonts.
+/// An estimate of the width of a text. The estimate is a little larger than the width in usual
+/// fonts.
 pub(super) fn width_of(text: &str, size: f64) -> f64 {
     let letter = |letter: char| match letter {
         'i' | 'l' | 'j' | 't' | 'f' | 'r' | '.' | ',' | ':' | ';' | '|' | '\'' | ' ' | '(' | ')' | '['
@@ -90,7 +94,7 @@ pub(super) fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     lines
 }
 
-/// The text, shortened with an ellipsis if it is wider than `width`.
+/// Returns `text`. If it is wider than `width`, the text is shortened and ends with an ellipsis.
 pub(super) fn cut(text: &str, size: f64, width: f64) -> String {
     if width_of(text.trim_end(), size) <= width {
         return text.to_owned();
@@ -105,7 +109,7 @@ pub(super) fn cut(text: &str, size: f64, width: f64) -> String {
     shown + "\u{2026}"
 }
 
-/// A picture that is being drawn.
+/// An SVG picture that is being drawn: its size, and the elements drawn so far.
 #[derive(Debug)]
 pub(super) struct Picture {
     width: f64,
@@ -145,7 +149,7 @@ impl Picture {
         }
     }
 
-    /// Draws a line with the opacity `strength`. Grid lines are faint.
+    /// Draws a line with the opacity `strength`, from 0 (invisible) to 1.
     pub(super) fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], strength: f64) {
         let [x1, y1, x2, y2] = [x1, y1, x2, y2].map(at);
         self.add(format_args!(
@@ -153,7 +157,8 @@ impl Picture {
         ));
     }
 
-    /// Draws the line of a series through some points. After eight series the lines are dashed.
+    /// Draws the line of a series through these points. The lines of the series after the first
+    /// eight are dashed.
     pub(super) fn path(&mut self, points: &[(f64, f64)], fill: Fill) {
         if points.len() < 2 {
             return;
@@ -165,8 +170,8 @@ impl Picture {
         ));
     }
 
-    /// Draws the mark of a series at a point, with a tooltip. Neighbouring series have marks of
-    /// different shapes.
+    /// Draws the mark of a series at a point, with the tooltip `says`. Series that follow each
+    /// other in the legend have marks of different shapes.
     pub(super) fn mark(&mut self, x: f64, y: f64, size: f64, fill: Fill, says: &str) {
         let (mark, says) = (fill.mark(x, y, size), escape(says));
         let (element, _) = mark.split_once(' ').unwrap_or((&mark, ""));
@@ -190,13 +195,13 @@ impl Picture {
         ));
     }
 
-    /// Increases the height of the picture to `height` if it is smaller.
+    /// Increases the height of the picture to `height` if the picture is lower.
     pub(super) fn grow(&mut self, height: f64) {
         self.height = self.height.max(height);
     }
 
-    /// Draws a jagged vertical line through a horizontal bar that is cut because the axis does not
-    /// begin at zero.
+    /// Draws a jagged vertical line through a horizontal bar. The line shows that the bar is cut,
+    /// because the axis does not begin at zero.
     pub(super) fn zigzag(&mut self, x: f64, [top, bottom]: [f64; 2]) {
         let step = (bottom - top) / 4.0;
         let points: Vec<String> = (0..5)
@@ -253,7 +258,7 @@ impl Picture {
         ));
     }
 
-    /// The picture as SVG. The title is for screen readers.
+    /// Returns the finished picture as SVG text. The title is for screen readers.
     pub(super) fn finish(self, title: &str) -> String {
         let (width, height, title) = (at(self.width), at(self.height), escape(title));
         format!(
@@ -263,10 +268,10 @@ impl Picture {
     }
 }
 
-/// An SVG element that defines the pattern of striped boxes. A page contains it once.
+/// An SVG element that defines the stripes of striped boxes. A page contains this element once.
 pub(super) const STRIPES: &str = "<svg width=\"0\" height=\"0\" style=\"position:absolute\" aria-hidden=\"true\"><defs><pattern id=\"stripes\" width=\"5\" height=\"5\" patternUnits=\"userSpaceOnUse\" patternTransform=\"rotate(45)\"><rect width=\"2\" height=\"5\" fill=\"#fff\" fill-opacity=\"0.7\"/></pattern></defs></svg>\n";
 
-/// A small box in the colour of a series, for the legend.
+/// The SVG text of a small box in the colour of a series, for the legend.
 pub(super) fn swatch(fill: Fill) -> String {
     let stripes =
         if fill.is_striped() { "<rect width=\"12\" height=\"12\" fill=\"url(#stripes)\"/>" } else { "" };
@@ -276,7 +281,7 @@ pub(super) fn swatch(fill: Fill) -> String {
     )
 }
 
-/// A short line with a mark, in the colour of a series, for the legend.
+/// The SVG text of a short line with a mark, in the colour of a series, for the legend.
 pub(super) fn line_swatch(fill: Fill) -> String {
     let (colour, dashes, mark) = (fill.colour(), fill.dashes(), fill.mark(6.0, 6.0, 3.5));
     format!(
@@ -284,16 +289,16 @@ pub(super) fn line_swatch(fill: Fill) -> String {
     )
 }
 
-/// The cross that stands for a missing value in the legend.
+/// The SVG text of the cross that means a missing value, for the legend.
 pub(super) const CROSS: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M2 2L10 10M10 2L2 10\" stroke=\"currentColor\" fill=\"none\"/></svg>";
 
-/// The error bar in the legend.
+/// The SVG text of an error bar, for the legend.
 pub(super) const ERROR_BAR: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M6 1V11M3 1H9M3 11H9\" stroke=\"currentColor\" fill=\"none\"/></svg>";
 
-/// The diamond that stands for a published value in the legend.
+/// The SVG text of the diamond that means a published value, for the legend.
 pub(super) const PUBLISHED: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M6 1L11 6L6 11L1 6Z\" fill=\"#fff\" stroke=\"#000\" stroke-width=\"1.2\"/></svg>";
 
-/// The dashed line in the legend.
+/// The SVG text of a dashed line, for the legend.
 pub(super) const DASHES: &str = "<svg viewBox=\"0 0 12 12\" aria-hidden=\"true\"><path d=\"M0 6H12\" stroke=\"currentColor\" stroke-dasharray=\"4 3\"/></svg>";
 
 #[cfg(test)]

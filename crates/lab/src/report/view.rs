@@ -1,17 +1,18 @@
-//! The two sizes in which every picture is drawn: for a page and for a phone. The style of the page
-//! hides the size that does not fit the screen.
+//! The two sizes in which every picture of a page is drawn: for a wide screen and for a phone. The
+//! style of the page hides the picture whose size does not fit the screen.
 
-/// A size of pictures. Its units are pixels on a screen that is wide enough.
+/// A size in which pictures are drawn. On a screen that is wide enough, a unit of a picture is a
+/// pixel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum View {
-    /// The picture stands on a wide page.
+    /// The size for a wide screen.
     Broad,
-    /// The picture stands on a narrow screen.
+    /// The size for a narrow screen, such as a phone.
     Slim,
 }
 
 impl View {
-    /// The width of a picture.
+    /// The width of a picture of this size.
     pub(super) fn width(self) -> f64 {
         match self {
             View::Broad => 1000.0,
@@ -19,7 +20,7 @@ impl View {
         }
     }
 
-    /// The height of the area between the lower and the upper end of the axis.
+    /// The height of a chart between the lower and the upper end of its vertical axis.
     pub(super) fn plot(self) -> f64 {
         match self {
             View::Broad => 230.0,
@@ -27,7 +28,7 @@ impl View {
         }
     }
 
-    /// The width of a bar in a chart with several rows of groups.
+    /// The usual width of a bar in a chart whose groups of bars need several rows.
     pub(super) fn bar(self) -> f64 {
         match self {
             View::Broad => 18.0,
@@ -36,8 +37,8 @@ impl View {
     }
 }
 
-/// Draws a picture in both sizes, and returns them as HTML. The page shows the size that fits the
-/// screen.
+/// Draws a picture in both sizes, and returns both pictures as HTML. The page shows the picture
+/// whose size fits the screen.
 pub(super) fn both(draw: impl Fn(View) -> String) -> String {
     format!(
         "<div class=\"broad\">\n{}</div>\n<div class=\"slim\">\n{}</div>\n",

@@ -1,9 +1,9 @@
-//! Draws the difference between two runs as a waterfall. It begins with the cycles of the first
-//! run, adds or subtracts the cycles of one cause in each row, and ends with the cycles of the
-//! second run.
+//! Draws the difference in cycles between two runs as a waterfall chart. The chart begins with the
+//! cycles of the first run, adds or subtracts the cycles of one cause in each row, and ends with
+//! the cycles of the second run.
 //!
 //! If both runs are long and the difference is small, the axis does not begin at zero. Causes whose
-//! boxes are still too thin to see are shown a second time below, on a larger scale.
+//! boxes are still too narrow to see are shown a second time below, on a larger scale.
 
 use super::escape::escape;
 use super::html::{Cell, Table, details};
@@ -15,7 +15,7 @@ use crate::why::{Difference, Part};
 const LETTERS: f64 = 12.5;
 const TICK: f64 = 12.0;
 const ROW: f64 = 22.0;
-/// The height of a row whose text is above its box, in pixels.
+/// The height, in pixels, of a row of the chart whose text is above its box.
 const TALL_ROW: f64 = 38.0;
 const BOX: f64 = 16.0;
 const UNIT: &str = "cycles";
@@ -25,24 +25,24 @@ const RUN: Fill = Fill(6);
 const ADDED: Fill = Fill(5);
 const SAVED: Fill = Fill(0);
 
-/// The axis begins above zero if the difference between the largest and the smallest end of the
-/// boxes is smaller than this share of the largest end.
+/// The axis begins above zero if all boxes end at nearly the same value: the difference between the
+/// largest and the smallest end is smaller than this fraction of the largest end.
 const ZOOM_BELOW: f64 = 0.4;
 /// A box that is narrower than this number of pixels is shown a second time, enlarged.
 const THIN: f64 = 8.0;
-/// The minimum factor by which thin boxes must grow in the second, enlarged part. If they cannot,
-/// the part is left out.
+/// Thin boxes are shown a second time, enlarged, only if the larger scale makes them wider by more
+/// than this factor.
 const ENLARGE_MIN: f64 = 3.0;
 
-/// One row of the waterfall: its name, its box, and the number of cycles.
+/// One row of the waterfall chart: its name, its box, and its number of cycles.
 struct Bar {
     name: String,
     ends: [f64; 2],
     fill: Fill,
     says: String,
     label: String,
-    /// Whether the box stands for a whole run. Such a box begins at zero, even if the axis does
-    /// not.
+    /// Whether the box shows all cycles of a run, not the cycles of a cause. Such a box begins at
+    /// zero, even if the axis begins above zero.
     is_whole: bool,
 }
 
@@ -71,7 +71,7 @@ impl Bar {
     }
 }
 
-/// A group of rows below each other that have a common axis.
+/// A part of a waterfall chart: rows below each other with a common horizontal axis.
 struct Panel {
     bars: Vec<Bar>,
     low: f64,
@@ -127,7 +127,8 @@ impl Panel {
         cycles.abs() * (self.right - self.left) / (self.high - self.low) < THIN
     }
 
-    /// Draws the panel below `top` and returns the vertical position at which the panel ends.
+    /// Draws this part of the chart below the vertical position `top`, and returns the vertical
+    /// position at which it ends.
     fn draw(&self, picture: &mut Picture, top: f64) -> f64 {
         let height = if self.view == View::Broad { ROW } else { TALL_ROW };
         let first = top + LETTERS + 8.0;
@@ -188,7 +189,8 @@ impl Panel {
     }
 }
 
-/// The panel with all rows: the first run, the causes (largest first), and the second run.
+/// The part of the chart with all rows: the first run, the causes (the largest difference first),
+/// and the second run.
 fn whole(difference: &Difference, view: View) -> Panel {
     let mut bars = vec![Bar::of_run(&difference.a, difference.cycles_a)];
     let mut level = difference.cycles_a as f64;
@@ -200,8 +202,8 @@ fn whole(difference: &Difference, view: View) -> Panel {
     Panel::new(bars, view)
 }
 
-/// A panel with the causes whose boxes are too thin in the panel `whole`. `None` if a larger scale
-/// would not show them better.
+/// A part of the chart with the causes whose boxes are too narrow in the part `whole`. `None` if
+/// there are no such causes, or if a larger scale would not show them much better.
 fn enlarged(difference: &Difference, whole: &Panel) -> Option<Panel> {
     let thin: Vec<&Part> =
         difference.ranked().into_iter().filter(|part| whole.is_thin(part.cycles as f64)).collect();
@@ -216,7 +218,7 @@ fn enlarged(difference: &Difference, whole: &Panel) -> Option<Panel> {
     (!thin.is_empty() && scale(&panel) > ENLARGE_MIN * scale(whole)).then_some(panel)
 }
 
-/// Draws the waterfall of a difference between two runs.
+/// Draws the waterfall chart of the difference in cycles between two runs, as an SVG picture.
 pub(super) fn draw(difference: &Difference, view: View) -> String {
     let panel = whole(difference, view);
     let mut picture = Picture::new(view.width(), 0.0);
@@ -233,7 +235,8 @@ pub(super) fn draw(difference: &Difference, view: View) -> String {
     picture.finish(&format!("{workload}: where the cycles between {a} and {b} went"))
 }
 
-/// A note that says where the axis begins and which boxes are enlarged. Empty if neither applies.
+/// A note for the reader of the chart. It says where the axis begins, if not at zero, and that
+/// small causes are shown a second time, if they are. Empty otherwise.
 pub(super) fn about_axis(difference: &Difference) -> String {
     let panel = whole(difference, View::Broad);
     let mut text = String::new();
@@ -284,7 +287,7 @@ pub(super) fn table(difference: &Difference) -> Table {
     Table { caption: String::new(), headings: headings.map(str::to_owned).into(), rows, is_cards: true }
 }
 
-/// The waterfall with its legend and its table, as HTML.
+/// The waterfall chart with its legend and its table of numbers, as HTML.
 pub(super) fn figure(difference: &Difference) -> String {
     let mut out = String::from("<figure>\n");
     out.push_str(&both(|view| draw(difference, view)));
@@ -331,7 +334,8 @@ mod tests {
         rest[..rest.find('"').unwrap()].parse().unwrap()
     }
 
-    /// The positions of the left and right ends of all boxes in a picture.
+    /// The horizontal positions of the left and the right end of each box in the SVG text of a
+    /// picture.
     fn boxes(svg: &str) -> Vec<(f64, f64)> {
         let lines = svg.lines().filter(|line| line.starts_with("<rect"));
         lines.map(|line| (value(line, "x"), value(line, "x") + value(line, "width"))).collect()

@@ -1,7 +1,7 @@
-//! Converts a result to a Parquet file with one row, and back.
+//! Converts the result of a task to a Parquet file with one row, and reads such files.
 //!
-//! Counters, energies and settings are columns, so that any reader of Parquet can join the files of
-//! a folder by column names.
+//! Each counter, each energy and each setting is a column of its own. So any reader of Parquet can
+//! combine the files of a folder by the names of their columns.
 
 use std::collections::BTreeMap;
 
@@ -58,7 +58,8 @@ pub(super) fn write(task: &Task, measured: &Measured) -> Result<Vec<u8>, String>
 /// Reads a result from the bytes of a Parquet file.
 ///
 /// # Errors
-/// A sentence, if the bytes are not a file of this kind, or if the result belongs to another task.
+/// If the bytes are not a file with a result, or if the result belongs to another task than `task`.
+/// The error is a sentence.
 pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
     let readable = |error: ParquetError| error.to_string();
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(readable)?;
@@ -68,7 +69,7 @@ pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
         row.get_column_iter().map(|(name, field)| (name.as_str(), field)).collect();
     let text = |name: &str| match cells.get(name) {
         Some(Field::Str(text)) => Ok(text.as_str()),
-        _ => Err(format!("it has no text `{name}`")),
+        _ => Err(format!("it has no text in the column `{name}`")),
     };
     if text("task")? != task {
         return Err("it belongs to another task".to_owned());
@@ -81,7 +82,7 @@ pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
     };
     match cells.get("cycles") {
         Some(Field::ULong(cycles)) => measured.cycles = *cycles,
-        _ => return Err("it has no number `cycles`".to_owned()),
+        _ => return Err("it has no number in the column `cycles`".to_owned()),
     }
     for (name, field) in cells {
         match (name.strip_prefix(COUNTER), name.strip_prefix(ENERGY), field) {

@@ -1,5 +1,5 @@
-//! Parses parameters and the values that a study gives them. A parameter has a single value, a list
-//! of values, or a range.
+//! Parses the parameters in the file of a study, with their values. The file gives a parameter a
+//! single value, a list of values, or a range.
 
 use std::collections::BTreeSet;
 
@@ -14,14 +14,14 @@ use crate::systems::{TABLES, suffixed, text_of};
 /// The maximum number of values of one parameter.
 const VALUES_MAX: usize = 10_000;
 
-/// A value of a parameter, with its place in the file.
+/// A value of a parameter, with the place of the value in the study's file.
 #[derive(Clone, Debug)]
 pub(super) struct Listed {
     pub(super) value: toml::Value,
     pub(super) span: Span,
 }
 
-/// A parameter with all its values.
+/// A parameter of a study, with all values that the study gives it.
 #[derive(Clone, Debug)]
 pub(super) struct Axis {
     /// The name of the parameter, such as `l1.bytes` or `n`.
@@ -30,8 +30,8 @@ pub(super) struct Axis {
     pub(super) values: Vec<Listed>,
 }
 
-/// The parameters in a table. A nested table gives paths: `l1.bytes = 1` and `"l1.bytes" = 1` mean
-/// the same.
+/// The parameters in a table of a study's file. The name of a parameter in a nested table is a
+/// path: `l1.bytes = 1` and `"l1.bytes" = 1` mean the same.
 pub(super) fn paths(source: &Source, table: &DeTable<'_>, above: &str) -> Result<Vec<Axis>, Error> {
     let mut axes: Vec<Axis> = Vec::new();
     for entry in entries(table) {
@@ -56,7 +56,7 @@ pub(super) fn paths(source: &Source, table: &DeTable<'_>, above: &str) -> Result
     Ok(axes)
 }
 
-/// Returns true if no value in a table is a list or a range.
+/// Returns true if neither the table nor a table in it contains a list or a range of values.
 fn is_constant(table: &DeTable<'_>) -> bool {
     table.values().all(|value| match value.get_ref() {
         DeValue::Array(_) => false,
@@ -65,12 +65,13 @@ fn is_constant(table: &DeTable<'_>) -> bool {
     })
 }
 
-/// Returns true if the table describes a range, because it has a key of a range.
+/// Returns true if the table describes a range of values: it has a key `from`, `to`, `step` or
+/// `factor`.
 pub(super) fn is_range(table: &DeTable<'_>) -> bool {
     ["from", "to", "step", "factor"].iter().any(|key| table.get(*key).is_some())
 }
 
-/// The parameter `name`, with the values that the entry gives.
+/// Reads the values of the parameter `name` from an entry of a table in the file.
 pub(super) fn axis(source: &Source, entry: &Entry<'_>, name: String) -> Result<Axis, Error> {
     let span = entry.key.span();
     let values = match entry.value.get_ref() {
@@ -114,8 +115,9 @@ fn number_or_name(value: toml::Value) -> toml::Value {
     }
 }
 
-/// The values of a range. The range begins with the first value and continues in equal steps or
-/// with equal factors. No value exceeds the last value.
+/// The values of a range. The range begins with the value of `from`. Each further value is the
+/// previous value plus the value of `step`, or times the value of `factor`. No value exceeds the
+/// value of `to`.
 fn range(mut keys: Keys<'_>, span: Span) -> Result<Vec<toml::Value>, Error> {
     let source = keys.source;
     let (from, to) = (keys.need("from")?, keys.need("to")?);
@@ -143,7 +145,7 @@ fn range(mut keys: Keys<'_>, span: Span) -> Result<Vec<toml::Value>, Error> {
             false if first < 1 => {
                 return refuse(&from, "a number above zero, because the range has a factor");
             }
-            _ if last < first => return refuse(&to, &format!("at least `from`, {first}")),
+            _ if last < first => return refuse(&to, &format!("a number that is at least `from`, {first}")),
             _ => {}
         }
         let next = |value: &i64| match is_step {
@@ -166,7 +168,7 @@ fn range(mut keys: Keys<'_>, span: Span) -> Result<Vec<toml::Value>, Error> {
         _ if !first.is_finite() => return refuse(&from, "a finite number"),
         _ if !last.is_finite() => return refuse(&to, "a finite number"),
         false if first <= 0.0 => return refuse(&from, "a number above zero, because the range has a factor"),
-        _ if last < first => return refuse(&to, &format!("at least `from`, {first}")),
+        _ if last < first => return refuse(&to, &format!("a number that is at least `from`, {first}")),
         _ => {}
     }
     // Each value is computed from the first value, so that rounding errors do not add up. The
@@ -182,8 +184,8 @@ fn range(mut keys: Keys<'_>, span: Span) -> Result<Vec<toml::Value>, Error> {
 }
 
 /// All combinations of the values of some parameters. `sizes` has the number of values of each
-/// parameter. A combination has the index of one value for each parameter. The last index changes
-/// fastest.
+/// parameter. A combination is a list with the index of one value for each parameter. In the order
+/// of the combinations, the last index changes fastest.
 pub(super) fn combinations(sizes: &[usize]) -> Vec<Vec<usize>> {
     let mut all = vec![Vec::new()];
     for &size in sizes {
@@ -205,8 +207,8 @@ pub(super) fn combinations(sizes: &[usize]) -> Vec<Vec<usize>> {
 mod tests {
     use super::*;
 
-    /// The values of the parameter `v` in a file with the line `v = TEXT`, or the text of the
-    /// error.
+    /// The values of the parameter `v` in a study file with the line `v = TEXT`, where TEXT is
+    /// `text`. On failure, the text of the error.
     fn values(text: &str) -> Result<Vec<String>, String> {
         let source = Source { path: "s.toml".into(), text: format!("v = {text}") };
         let document = DeTable::parse(&source.text).unwrap();
@@ -253,10 +255,10 @@ mod tests {
         error("{ from = 1, to = 4, step = 0 }", "s.toml:1:32: found `0`, expected a step above zero");
         error("{ from = 1, to = 4, factor = 1 }", "a factor above one");
         error("{ from = 0, to = 4, factor = 2 }", "because the range has a factor");
-        error("{ from = 4, to = 1, step = 1 }", "expected at least `from`, 4");
+        error("{ from = 4, to = 1, step = 1 }", "expected a number that is at least `from`, 4");
         error("{ from = 1.5, to = inf, step = 1 }", "s.toml:1:24: found `inf`, expected a finite number");
         error("{ from = 1.5, to = nan, step = 1 }", "found `nan`, expected a finite number");
-        error("{ from = 1.5, to = 1.25, step = 1 }", "expected at least `from`, 1.5");
+        error("{ from = 1.5, to = 1.25, step = 1 }", "expected a number that is at least `from`, 1.5");
         error("{ from = 1, to = 4.0, step = nan }", "a step above zero");
         error("{ from = 'a', to = 4, step = 1 }", "found `'a'`, expected a number");
         error("{ from = 1, to = 1000000, step = 1 }", "more than 10000 values");

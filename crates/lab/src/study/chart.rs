@@ -1,4 +1,4 @@
-//! Looks up the names in the charts of a study.
+//! Looks up the names in the charts that the file of a study describes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,31 +16,34 @@ use crate::source::Source;
 /// The maximum number of figures of one chart.
 const FIGURES_MAX: usize = 100;
 
-/// The maximum number of series of one chart.
+/// The maximum number of series (lines or kinds of bars) of one chart.
 const SERIES_MAX: usize = 24;
 
-/// The prefixes of counters whose names are not known before a run.
+/// The prefixes of the names of counters that are not known before a run.
 const LATE: [&str; 4] = ["messages.", "message_bytes.", "cycles.", "program."];
 
 /// The parts into which the energy of every machine is divided.
 const ENERGY: [&str; 8] = ["core", "l1", "l2", "noc", "dram", "lds", "links", "total"];
 
-/// A chart of a study, after all names in it were found.
+/// A chart of a study, after all names in its description were looked up.
 #[derive(Clone, Debug)]
 pub(super) struct ChartPlan {
     pub(super) title: String,
-    /// The index of the axis of the study that the horizontal axis shows.
+    /// The axis of the study (such as a parameter or the scenarios) that the horizontal axis of the
+    /// chart shows. It is an index in the list of the study's axes.
     pub(super) x: usize,
     pub(super) y: Expr,
     pub(super) y_text: String,
     pub(super) unit: String,
-    /// The indices of the axes of the study whose values are series.
+    /// The axes of the study whose values are the series (lines or kinds of bars) of the chart.
+    /// They are indices in the list of the study's axes.
     pub(super) series: Vec<usize>,
-    /// The indices of the axes of the study for which each combination of values has its own
-    /// figure.
+    /// The axes of the study that are neither the horizontal axis nor series. The chart has one
+    /// figure for each combination of values of these axes. The axes are given as indices in the
+    /// list of the study's axes.
     pub(super) others: Vec<usize>,
-    /// The values to which the chart is restricted: for each restricted axis, the indices of the
-    /// shown values.
+    /// The restriction of the chart to some values. The key is the index of a restricted axis of
+    /// the study, and the value has the indices of the axis values that the chart shows.
     pub(super) filter: BTreeMap<usize, BTreeSet<usize>>,
     pub(super) is_lines: bool,
     pub(super) is_log: bool,
@@ -53,7 +56,7 @@ impl ChartPlan {
     }
 }
 
-/// Looks up the names in the charts of a file, and returns the charts.
+/// Looks up the names in the charts that a study's file describes, and returns the charts.
 pub(super) fn plans(
     source: &Source,
     file: &File,
@@ -74,13 +77,14 @@ pub(super) fn plans(
 struct Planner<'a> {
     source: &'a Source,
     study: &'a Study,
-    /// The names of all quantities that the runs are known to measure.
+    /// The names of all quantities (cycles, counters, energies) that are known before the runs.
     quantities: Vec<String>,
     definitions: Definitions,
 }
 
 impl Planner<'_> {
-    /// Adds the definitions that every study has, and those of the file.
+    /// Adds the definitions that every study has (such as `speedup`), and the definitions in the
+    /// study's file.
     fn define(&mut self, file: &File) -> Result<(), Error> {
         let first = At { scenario: Some(file.scenarios[0].get_ref().clone()), variant: None };
         let cycles = |at: At| Box::new(Expr::Quantity("cycles".to_owned(), at));
@@ -100,7 +104,9 @@ impl Planner<'_> {
                 return Err(self.source.error(name.span(), message));
             }
             if ["max", "min"].contains(&text.as_str()) || self.quantities.contains(text) {
-                let message = format!("`{text}` has a meaning already, expected another name");
+                let message = format!(
+                    "`{text}` is already the name of a function or of a measured value, expected another name"
+                );
                 return Err(self.source.error(name.span(), message));
             }
             let value = self.expression(value)?;
@@ -109,7 +115,8 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Parses an expression and checks that its names exist.
+    /// Parses an expression and checks that the quantities, scenarios and variants that it names
+    /// exist.
     fn expression(&self, text: &Spanned<String>) -> Result<Expr, Error> {
         let misfit = |wrong: &ExprError| {
             let at = text.span().start + 1 + wrong.offset;
@@ -127,8 +134,8 @@ impl Planner<'_> {
         }
     }
 
-    /// The name of a quantity as results spell it. `l1.hits` becomes `l1_hits` if only the latter
-    /// exists.
+    /// The name of a quantity in the spelling of the results. For example, `l1.hits` becomes
+    /// `l1_hits` if only `l1_hits` exists.
     fn quantity(&self, name: &str) -> String {
         let other = name.replace('.', "_");
         match !self.quantities.iter().any(|known| known == name) && self.quantities.contains(&other) {
@@ -174,7 +181,10 @@ impl Planner<'_> {
             None => several.iter().copied().filter(|axis| axes[*axis].kind == AxisKind::Scenario).collect(),
         };
         if let Some(name) = file.series.iter().flatten().find(|name| name.get_ref() == file.x.get_ref()) {
-            let message = format!("`{}` is `x` already, expected another axis", printable(name.get_ref()));
+            let message = format!(
+                "`{}` is already the axis `x` of the chart, expected another axis",
+                printable(name.get_ref())
+            );
             return Err(self.source.error(name.span(), message));
         }
         let others: Vec<usize> = several.into_iter().filter(|axis| !series.contains(axis)).collect();
@@ -235,7 +245,10 @@ impl Planner<'_> {
         let scale = choose(&file.scale, ["linear", "log"])?;
         let is_lines = match (shape, &numbers) {
             (Some(0), None) => {
-                let message = format!("lines need numbers on `{}`, expected `bars`", printable(&x.name));
+                let message = format!(
+                    "lines need an axis with numbers, but `{}` has names, expected `bars`",
+                    printable(&x.name)
+                );
                 return Err(self.source.error(file.x.span(), message));
             }
             (shape, numbers) => shape.unwrap_or(1 - usize::from(numbers.is_some())) == 0,

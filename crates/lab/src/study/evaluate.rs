@@ -1,4 +1,5 @@
-//! Turns the results of runs into rows and charts.
+//! Computes the rows and the charts of a study from the results of its runs. A row is the result of
+//! one run.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +14,8 @@ use crate::paper::statistics::{interval, interval_of_amounts};
 use crate::results::{Interval, Measured};
 
 impl Study {
-    /// Computes the rows and the charts of the study from the results of its tasks.
+    /// Computes the rows (one for each run) and the charts of the study from the results of its
+    /// tasks.
     #[must_use]
     pub fn evaluate(&self, results: &BTreeMap<TaskId, Measured>) -> StudyResults {
         let rows = self.runs.iter().map(|run| self.row(run, results)).collect();
@@ -60,8 +62,8 @@ impl Study {
     }
 }
 
-/// The rows of a study, with an index that finds the row of a combination of axis values and a
-/// seed.
+/// The rows (results of runs) of a study, with an index. The index finds the row for a seed and a
+/// combination of values of the study's axes.
 struct Data<'a> {
     study: &'a Study,
     rows: Vec<StudyRow>,
@@ -131,7 +133,8 @@ impl Data<'_> {
         places.into_iter().map(point).collect()
     }
 
-    /// The mean of an expression over the seeds.
+    /// The mean of an expression over the seeds with its confidence interval, for the combination
+    /// `place` of values of the study's axes.
     fn mean(&self, expr: &Expr, place: &[Option<usize>]) -> Result<Interval, NoValue> {
         let of_seed = |seed: &u64| expr.value(&|name, at: &At| self.quantity(name, at, place, *seed));
         let values = self.study.seeds.iter().map(of_seed).collect::<Result<Vec<f64>, _>>()?;
@@ -150,7 +153,7 @@ impl Data<'_> {
         }
         let missing = |why: String| NoValue::Missing(why);
         let Some(row) = self.index.get(&(&place[..], seed)).map(|at| &self.rows[*at]) else {
-            return Err(missing("the study has no such run".to_owned()));
+            return Err(missing("the study has no run with these values".to_owned()));
         };
         let Measured { cycles, answer_ok, counters, energy_pj, .. } = &row.measured;
         if !answer_ok {
@@ -168,7 +171,7 @@ impl Data<'_> {
             Some(count) => Ok(*count as f64),
             // A counter that this run lacks but another run has is zero in this run.
             None if self.rows.iter().any(|row| row.measured.counters.contains_key(name)) => Ok(0.0),
-            None => Err(missing(format!("no run counts `{name}`"))),
+            None => Err(missing(format!("no run has a counter `{name}`"))),
         }
     }
 }

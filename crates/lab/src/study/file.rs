@@ -1,4 +1,4 @@
-//! The contents of a study's file. Names in the file are looked up later.
+//! The contents of a study's file. The names in the file are not yet looked up.
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -11,7 +11,7 @@ use crate::source::Source;
 /// The maximum number of seeds of a study.
 const SEEDS_MAX: i64 = 1000;
 
-/// The maximum number of definitions, and the maximum number of charts.
+/// The maximum number of definitions in a study's file. It is also the maximum number of charts.
 const EXPRESSIONS_MAX: usize = 1000;
 
 #[derive(Debug)]
@@ -31,25 +31,27 @@ pub(super) struct File {
     pub(super) charts: Vec<ChartFile>,
 }
 
-/// A defined name, and its expression.
+/// A defined name, and the text of its expression.
 pub(super) type Definition = (Spanned<String>, Spanned<String>);
 
-/// A list of inputs. It applies to the named workload, or to all workloads.
+/// A list of inputs in a study's file. It applies to the workload `workload`, or to all workloads
+/// if this field is `None`.
 #[derive(Debug)]
 pub(super) struct InputsFile {
     pub(super) workload: Option<Spanned<String>>,
     pub(super) names: Vec<Spanned<String>>,
 }
 
-/// The values of a setting. They apply to the named workload, or to all workloads that have the
-/// setting.
+/// The values that a study's file gives a setting. They apply to the workload `workload`. If this
+/// field is `None`, they apply to all workloads that have the setting.
 #[derive(Debug)]
 pub(super) struct SettingFile {
     pub(super) workload: Option<Spanned<String>>,
     pub(super) axis: Axis,
 }
 
-/// A variant: a name for changes of the machine and settings that belong together.
+/// A variant in a study's file: a name for a group of changes of the machine and settings of
+/// workloads.
 #[derive(Debug)]
 pub(super) struct VariantFile {
     pub(super) name: Spanned<String>,
@@ -67,7 +69,7 @@ pub(super) struct ChartFile {
     pub(super) shape: Option<Spanned<String>>,
     pub(super) scale: Option<Spanned<String>>,
     pub(super) filter: Vec<Axis>,
-    /// The place of the chart in the file.
+    /// The place of the chart's description in the file.
     pub(super) span: Span,
 }
 
@@ -100,7 +102,7 @@ impl File {
     }
 }
 
-/// The title of a study that gives none: the name of its file.
+/// The title of a study whose file gives no title: the name of the file, without its extension.
 fn title_of(source: &Source) -> String {
     source.path.file_stem().map(|stem| printable(&stem.to_string_lossy())).unwrap_or_default()
 }
@@ -117,9 +119,9 @@ fn inputs(source: &Source, entry: &Entry<'_>) -> Result<Vec<InputsFile>, Error> 
     entries(by_workload).into_iter().map(of).collect()
 }
 
-/// The error for a value that may have one of two forms and has neither. If the value is a list,
-/// the result is `error`, which describes the fault in the list. Otherwise it says what was
-/// expected.
+/// The error for a value that should be a list or a table. If the value is a list, the result is
+/// `error`, which describes the fault in the list. Otherwise the result is an error that says what
+/// was expected.
 fn either(source: &Source, entry: &Entry<'_>, expected: &str, error: Error) -> Error {
     if entry.value.get_ref().is_array() { error } else { wrong(source, entry.value, expected) }
 }
@@ -151,7 +153,8 @@ fn seeds(source: &Source, entry: &Entry<'_>) -> Result<Vec<u64>, Error> {
     Ok(seeds)
 }
 
-/// Parameters of a machine, each by its path. `[machine]` and `where` have this form.
+/// Reads an entry of the file that gives values to machine parameters, each named by its path. The
+/// entries `[machine]` and `where` have this form.
 fn machine(source: &Source, entry: &Entry<'_>) -> Result<Vec<Axis>, Error> {
     paths(source, table(source, entry.value)?, "")
 }
@@ -172,7 +175,7 @@ fn settings(source: &Source, entry: &Entry<'_>) -> Result<Vec<SettingFile>, Erro
     Ok(all)
 }
 
-/// The values of a setting. Each value must be a number or a name.
+/// Reads the values of a setting. Each value must be a number or a name.
 fn setting(source: &Source, entry: &Entry<'_>) -> Result<Axis, Error> {
     let axis = axis(source, entry, entry.key.get_ref().clone())?;
     match axis.values.iter().find(|listed| listed.value.is_table()) {
@@ -221,8 +224,8 @@ fn definitions(source: &Source, entry: &Entry<'_>) -> Result<Vec<Definition>, Er
     all.into_iter().map(one).collect()
 }
 
-/// Checks that there are at most [`EXPRESSIONS_MAX`] entries of one kind. `what` names the kind in
-/// the error.
+/// Checks that `count`, the number of entries of one kind, is at most [`EXPRESSIONS_MAX`]. In the
+/// error, `what` names the kind.
 fn at_most(source: &Source, entry: &Entry<'_>, count: usize, what: &str) -> Result<(), Error> {
     if count <= EXPRESSIONS_MAX {
         return Ok(());

@@ -1,4 +1,5 @@
-//! Lists the machines of a study, with every combination of their parameters.
+//! Lists the machines of a study, each with every combination of the parameter values that the
+//! study gives.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,16 +17,18 @@ use crate::systems::{Change, ChangeError, Changes, Systems, is_path, parameters,
 /// A machine with the changes that the study makes to it.
 pub(super) struct Machine {
     pub(super) place: Vec<(usize, usize)>,
-    /// The index of the machine's variant. `None` if the study has no variants.
+    /// The index of the variant (a named group of changes) that the machine has. `None` if the
+    /// study has no variants.
     pub(super) variant: Option<usize>,
     pub(super) system: System,
-    /// The index of the machine in the file's list of machines, which ignores the study's changes.
+    /// The index of the unchanged machine in the list of machines in the study's file.
     pub(super) base: usize,
     pub(super) changes: Changes,
 }
 
 impl Resolver<'_> {
-    /// Lists every machine with every combination of its parameters and every variant.
+    /// Lists every machine of the file with every variant and every combination of the parameter
+    /// values that the file gives.
     pub(super) fn machines(&self, systems: &Systems) -> Result<Vec<Machine>, Error> {
         let file = self.file;
         let sizes: Vec<usize> = file.machine.iter().map(|axis| axis.values.len()).collect();
@@ -63,8 +66,8 @@ impl Resolver<'_> {
         Ok(machines)
     }
 
-    /// The name under which [`Systems`] finds a machine. A path of the study becomes a path from
-    /// the working directory.
+    /// The name by which [`Systems`] finds a machine that the study names. If the name is a path,
+    /// it is relative to the study's folder, and the result is relative to the working directory.
     fn machine(&self, name: &str) -> String {
         match is_path(name) {
             true => self.path(name).to_string_lossy().into_owned(),
@@ -72,8 +75,8 @@ impl Resolver<'_> {
         }
     }
 
-    /// The changes that a variant and a combination of parameters make to a machine. Each change
-    /// has its place in the file.
+    /// The changes that a variant and a combination of parameter values make to a machine. Each
+    /// change comes with its place in the file.
     fn changes(&self, variant: Option<usize>, point: &[usize]) -> Vec<(Change, Span)> {
         let change = |axis: &Axis, Listed { value, span }: &Listed| {
             (Change { key: axis.name.clone(), value: value.clone() }, span.clone())
@@ -95,8 +98,8 @@ impl Resolver<'_> {
         })
     }
 
-    /// Returns the names of the counters that the runs have. Fails if a protocol cannot use one of
-    /// the machines.
+    /// Returns the names of the counters that the runs will have, as far as they are known before
+    /// the runs. Returns an error if a protocol cannot use one of the machines.
     pub(super) fn counters(
         &self,
         machines: &[Machine],
@@ -121,8 +124,8 @@ impl Resolver<'_> {
     }
 }
 
-/// The machines of the study without duplicates. Each has the parameters that no change of the
-/// study affects.
+/// Descriptions of the machines in the study's list of machines. Each description has only the
+/// parameters that no change of the study affects.
 pub(super) fn described(machines: &[Machine]) -> Vec<StudiedMachine> {
     let mut known = BTreeSet::new();
     let first = machines.iter().filter(|machine| known.insert(machine.base));

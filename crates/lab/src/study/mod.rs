@@ -2,9 +2,9 @@
 //! Every combination of them is a run.
 //!
 //! [`Study::parse`] reads the file, looks up every name and checks every combination before
-//! anything runs. [`Study::tasks`] lists the runs for [`crate::runner`]. [`Study::evaluate`] turns
-//! their results into [`StudyResults`], with the charts that the file requests. `docs/studies.md`
-//! is the guide for users.
+//! anything runs. [`Study::tasks`] lists the runs for [`crate::runner`]. From the results of the
+//! runs, [`Study::evaluate`] computes [`StudyResults`], with the charts that the file requests.
+//! `docs/studies.md` is the guide for users.
 
 mod axis;
 mod chart;
@@ -39,18 +39,18 @@ use chart::ChartPlan;
 /// The maximum number of runs of a study.
 pub const RUNS_MAX: usize = 50_000;
 
-/// A study: its runs and its charts. Every name in its file exists, and every combination is
-/// possible.
+/// A study: its runs and its charts. Every name in its file has been found, and every combination
+/// of values can be run.
 #[derive(Clone, Debug)]
 pub struct Study {
     /// The title of the study.
     pub title: String,
-    /// The axes along which runs can vary: machines, parameters, workloads, inputs and scenarios.
-    /// An axis may have only one value.
+    /// The axes of the study: the properties in which its runs can differ, such as the machine, a
+    /// parameter, the workload, the input or the scenario. An axis may have a single value.
     pub axes: Vec<StudiedAxis>,
-    /// The seeds. Each combination runs once with each seed.
+    /// The seeds of the runs. Each combination of values runs once with each seed.
     pub seeds: Vec<u64>,
-    /// The runs. Runs that differ only in the seed are adjacent.
+    /// The runs of the study. Runs that differ only in the seed are next to each other.
     pub runs: Vec<PlannedRun>,
     /// The text of the study's file.
     pub text: String,
@@ -60,14 +60,15 @@ pub struct Study {
     scenarios: Vec<StudiedScenario>,
 }
 
-/// The index of a run's value on each axis. `None` if the axis does not apply to the run, such as a
-/// setting that its workload lacks.
+/// For each axis of the study, the index of the run's value in the list of the axis values. `None`
+/// if the axis does not apply to the run, for example if the axis is a setting that the run's
+/// workload does not have.
 pub type Place = Vec<Option<usize>>;
 
-/// A run of a study.
+/// A run of a study, with its values on the axes of the study.
 #[derive(Clone, Debug)]
 pub struct PlannedRun {
-    /// The indices of the run's values on the axes.
+    /// The indices of the run's values on the axes of the study.
     pub place: Place,
     /// The task that produces the run's result.
     pub task: Task,
@@ -77,7 +78,7 @@ impl Study {
     /// Reads a study from a file.
     ///
     /// # Errors
-    /// A file that cannot be read, and the errors of [`Study::parse`].
+    /// If the file cannot be read. Also the errors of [`Study::parse`].
     pub fn load(path: &Path, systems: &Systems) -> Result<Study, Error> {
         Study::parse(path, &read_text(path)?, systems)
     }
@@ -86,14 +87,16 @@ impl Study {
     /// name of the file as its title.
     ///
     /// # Errors
-    /// The first fault, with its line and column: a wrong key, an unknown name, a value that does
-    /// not fit, or a combination that a workload or a machine refuses.
+    /// If the text has a fault: a wrong key, an unknown name, a value that is not allowed, or a
+    /// combination that a workload or a machine refuses. The error describes the first fault, with
+    /// its line and column.
     pub fn parse(path: &Path, text: &str, systems: &Systems) -> Result<Study, Error> {
         let source = Source { path: path.to_owned(), text: text.to_owned() };
         resolve::study(&source, systems)
     }
 
-    /// The tasks of all runs without duplicates, the largest first.
+    /// The tasks of all runs, each only once, the largest first. A task is a run with everything
+    /// that determines its result.
     #[must_use]
     pub fn tasks(&self) -> Vec<&Task> {
         let by_id: BTreeMap<_, _> = self.runs.iter().map(|run| (&run.task.id, &run.task)).collect();
@@ -102,12 +105,13 @@ impl Study {
         tasks
     }
 
-    /// The axes that have several values, each with its index.
+    /// The axes of the study that have several values, each with the index of the axis.
     pub fn varied(&self) -> impl Iterator<Item = (usize, &StudiedAxis)> {
         self.axes.iter().enumerate().filter(|(_, axis)| axis.values.len() > 1)
     }
 
-    /// The value of a run on an axis, as text. Empty if the axis does not apply to the run.
+    /// The value of a run on an axis of the study, as text. Empty if the axis does not apply to the
+    /// run.
     #[must_use]
     pub fn value(&self, run: &PlannedRun, axis: usize) -> String {
         run.place[axis].map(|at| plain(&self.axes[axis].values[at])).unwrap_or_default()

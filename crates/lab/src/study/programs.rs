@@ -1,5 +1,5 @@
-//! Lists the programs of a study. A program is a workload with an input, settings and a scenario;
-//! every combination occurs.
+//! Lists the programs of a study. A program is a workload with an input, settings and a scenario.
+//! The list has every combination of them.
 
 use std::collections::BTreeMap;
 
@@ -33,8 +33,8 @@ pub(super) struct Prepared {
 }
 
 impl<'a> Resolver<'a> {
-    /// Every workload with every combination of its inputs, settings and scenarios, and descriptions
-    /// of the inputs.
+    /// Lists the programs: every workload with every combination of its inputs, its settings and
+    /// the scenarios. Also returns descriptions of the inputs.
     pub(super) fn programs(
         &self,
         machines: &[Machine],
@@ -66,7 +66,7 @@ impl<'a> Resolver<'a> {
             for &input in &inputs[at] {
                 let request =
                     input.map(|name| self.request(workload, name, scale, &mut requests)).transpose()?;
-                // Generated or read once for all combinations.
+                // The input, which is generated or read once for all combinations.
                 let mut opened = Opened { folder: self.folder().to_owned(), ..Opened::default() };
                 for (variant, given, point) in &points {
                     for named in scenarios.iter().enumerate() {
@@ -88,7 +88,8 @@ impl<'a> Resolver<'a> {
         Ok((programs, described))
     }
 
-    /// The input of a task: a file, a stand-in, or an input that the workload itself provides.
+    /// The request for the input with this name: files, a stand-in (a generated graph), or an input
+    /// that the workload itself provides.
     fn request(
         &self,
         workload: &Workload,
@@ -136,8 +137,9 @@ impl<'a> Resolver<'a> {
         Ok(found)
     }
 
-    /// The input of a workload as [`Question::input`] names it: a graph file by its path from the
-    /// working directory, and files of numbers by their paths from the folder of the study.
+    /// The name of a workload's input in the form that [`Question::input`] needs. The path of a
+    /// graph file becomes relative to the working directory. Paths of number files remain relative
+    /// to the folder of the study.
     fn sought(&self, workload: &Workload, name: &str) -> String {
         match program_of(workload).is_some() && workload.inputs().is_empty() && stand_in::find(name).is_err()
         {
@@ -146,8 +148,8 @@ impl<'a> Resolver<'a> {
         }
     }
 
-    /// The settings that a run gets from the study. Each has its name, its value and its place in
-    /// the file.
+    /// The settings that the study gives a run of a workload. Each entry has the name of the
+    /// setting, its value, and its place in the file.
     fn given(
         &self,
         workload: &Workload,
@@ -171,7 +173,10 @@ impl<'a> Resolver<'a> {
                 continue;
             }
             if given.iter().any(|(name, ..)| *name == axis.name) {
-                let message = format!("`{}` is set twice, here and elsewhere", printable(&axis.name));
+                let message = format!(
+                    "`{}` is set twice: here and in another table of the study",
+                    printable(&axis.name)
+                );
                 return Err(self.source.error(axis.span.clone(), message));
             }
             given.push(one(axis, &axis.values[0]));
@@ -179,7 +184,8 @@ impl<'a> Resolver<'a> {
         Ok(given)
     }
 
-    /// Looks up the names of one combination, and checks that its settings fit each other.
+    /// Creates the experiment for one combination of machine, workload, input, scenario and
+    /// settings. Checks that the combination is possible.
     fn experiment(
         &self,
         machine: (System, Changes),
@@ -248,7 +254,8 @@ impl<'a> Resolver<'a> {
     }
 }
 
-/// The indices of a program's values on the axes. Only axes that apply to the program are listed.
+/// The values of a program on the axes of the study. Each entry has the index of an axis and the
+/// index of the program's value on this axis. Axes that do not apply to the program are left out.
 fn place<'a>(
     axes: &[StudiedAxis],
     (workload, input): (usize, Input<'_>),

@@ -1,4 +1,5 @@
-//! Reads TOML tables in which every key and value has its place in the file.
+//! Reads TOML tables. Every key and every value keeps its place in the file, so that errors can
+//! name the place.
 
 use core::ops::Range;
 
@@ -27,7 +28,8 @@ impl Entry<'_> {
     }
 }
 
-/// The entries of a table. A reader takes the entries that it knows; the rest is an error.
+/// The entries of a table that are not read yet. A reader takes the entries that it knows. An entry
+/// that is left at the end is an error.
 #[derive(Debug)]
 pub(super) struct Keys<'a> {
     pub(super) source: &'a Source,
@@ -37,7 +39,7 @@ pub(super) struct Keys<'a> {
 }
 
 impl<'a> Keys<'a> {
-    /// The entries of a table, in the order of the file.
+    /// Starts to read a table: no entry is taken yet. `span` is the place of the table in the file.
     pub(super) fn of(source: &'a Source, table: &'a DeTable<'a>, span: Span) -> Keys<'a> {
         Keys { source, entries: entries(table), asked: Vec::new(), span }
     }
@@ -49,12 +51,13 @@ impl<'a> Keys<'a> {
         Some(self.entries.remove(at))
     }
 
-    /// Takes the entry with this key. Fails if the table has no such entry.
+    /// Takes the entry with this key. Returns an error if the table has no such entry.
     pub(super) fn need(&mut self, key: &'static str) -> Result<Entry<'a>, Error> {
         if let Some(entry) = self.take(key) {
             return Ok(entry);
         }
-        // A misspelled key. Keys of one letter are all near to each other.
+        // Whether an entry has a misspelled form of the key. Keys of one letter are left out,
+        // because all of them are similar to each other.
         let is_near = |entry: &&Entry<'_>| key.len() > 1 && nearest(entry.key.get_ref(), &[key]).is_some();
         Err(match self.entries.iter().find(is_near) {
             Some(entry) => {
@@ -65,7 +68,8 @@ impl<'a> Keys<'a> {
         })
     }
 
-    /// Fails if an entry is left, because its key is then unknown.
+    /// Ends the reading of the table. Returns an error if an entry is left, because the reader does
+    /// not know its key.
     pub(super) fn end(self) -> Result<(), Error> {
         let Some(entry) = self.entries.first() else { return Ok(()) };
         let wrong = printable(entry.key.get_ref());
@@ -88,8 +92,8 @@ pub(super) fn entries<'a>(table: &'a DeTable<'a>) -> Vec<Entry<'a>> {
     entries
 }
 
-/// Completes a message about a value of a range. If the message says that the value should be a
-/// whole number, adds which part of the range makes the values real numbers.
+/// Completes an error message about a value of a range. If the message says that the value should
+/// be a whole number, adds which key of the range (such as `step`) makes the values real numbers.
 pub(super) fn with_real_part(source: &Source, span: &Span, message: String) -> String {
     let part = || {
         if !message.contains("whole number") {
@@ -107,7 +111,7 @@ pub(super) fn with_real_part(source: &Source, span: &Span, message: String) -> S
     message + &part
 }
 
-/// The error for a value that is of another kind than expected.
+/// The error for a value that is not what was expected.
 pub(super) fn wrong(source: &Source, value: &Spanned<DeValue<'_>>, expected: &str) -> Error {
     source.error(value.span(), format!("found {}, expected {expected}", found(source, value)))
 }
@@ -156,7 +160,7 @@ pub(super) fn table<'a>(source: &Source, value: &'a Spanned<DeValue<'a>>) -> Res
     }
 }
 
-/// Reads a list of tables such as `[[chart]]`. Returns the tables with their places.
+/// Reads a list of tables such as `[[chart]]`. Returns the tables, each with its place in the file.
 pub(super) fn tables<'a>(
     source: &Source,
     value: &'a Spanned<DeValue<'a>>,

@@ -1,4 +1,5 @@
-//! Looks up every name of a study's file, and checks every combination.
+//! Looks up every name in a study's file, and checks that every combination of its values can be
+//! run.
 
 use std::path::{Path, PathBuf};
 
@@ -22,7 +23,7 @@ use crate::source::Source;
 use crate::systems::Systems;
 use crate::task::Task;
 
-/// Reads and checks a study.
+/// Parses the file of a study, looks up its names and checks every combination.
 pub(super) fn study(source: &Source, systems: &Systems) -> Result<Study, Error> {
     let file = File::parse(source)?;
     let resolver = Resolver { source, file: &file };
@@ -60,7 +61,8 @@ pub(super) fn study(source: &Source, systems: &Systems) -> Result<Study, Error> 
     Ok(study)
 }
 
-/// The name of a run's input. `None` if the workload generates its input.
+/// The name of a run's input, as the study's file gives it. `None` if the workload generates its
+/// input.
 pub(super) type Input<'a> = Option<&'a Spanned<String>>;
 
 pub(super) struct Resolver<'a> {
@@ -71,18 +73,19 @@ pub(super) struct Resolver<'a> {
 impl<'a> Resolver<'a> {
     pub(super) fn at<T>(&self, span: Span, result: Result<T, Error>) -> Result<T, Error> {
         result.map_err(|error| match error {
-            // A fault in another file keeps its place in that file.
+            // An error about another file already names a place in that file, and keeps it.
             Error::File { .. } => error,
             other => self.source.error(span, other.to_string()),
         })
     }
 
-    /// The path of a file that the study names. A relative path begins in the folder of the study.
+    /// The path of a file that the study names. A relative path is relative to the folder of the
+    /// study.
     pub(super) fn path(&self, name: &str) -> PathBuf {
         self.folder().join(name).components().collect()
     }
 
-    /// The folder of the study.
+    /// The folder that contains the study's file.
     pub(super) fn folder(&self) -> &Path {
         self.source.path.parent().unwrap_or(Path::new(""))
     }
@@ -100,16 +103,16 @@ impl<'a> Resolver<'a> {
         self.file.workloads.iter().map(workload).collect()
     }
 
-    /// Looks up a workload of the study by its name. Returns its index in the file's list of
-    /// workloads.
+    /// Looks up a workload of the study by its name. Returns the index of the workload in the list
+    /// of workloads in the study's file.
     fn studied(&self, name: &Spanned<String>) -> Result<usize, Error> {
         let known: Vec<&str> = self.file.workloads.iter().map(|known| known.get_ref().as_str()).collect();
         let at = known.iter().position(|known| known == name.get_ref());
         at.ok_or_else(|| self.source.unknown("workload of this study", name, &known))
     }
 
-    /// Lists the inputs of each workload. A workload for which the file gives no input has the
-    /// single input `None`.
+    /// Lists the inputs of each workload. If the file gives no input for a workload, the list of
+    /// this workload has the single entry `None`.
     fn inputs(&self, workloads: &[&'static Workload]) -> Result<Vec<Vec<Input<'a>>>, Error> {
         let mut all: Vec<Vec<Input<'a>>> = vec![Vec::new(); workloads.len()];
         for inputs in &self.file.inputs {
@@ -158,8 +161,8 @@ impl<'a> Resolver<'a> {
         self.file.settings.iter().chain(of_variants)
     }
 
-    /// Checks that each setting in the file is a setting of a workload to which the file applies
-    /// it.
+    /// Checks that each setting in the file exists: a setting for one workload must be a setting of
+    /// this workload, and a setting for all workloads must be a setting of at least one of them.
     fn check_settings(&self, workloads: &[&'static Workload]) -> Result<(), Error> {
         let has = |workload: &Workload, name: &str| workload.settings.iter().any(|known| known.name == name);
         for SettingFile { workload, axis } in self.all_settings() {
@@ -215,8 +218,10 @@ impl<'a> Resolver<'a> {
         axes
     }
 
-    /// The values of a workload's settings. They are the settings that the file gives for this
-    /// workload alone, and those that it gives for all workloads, if this workload has them.
+    /// The settings that the file gives a workload, with their values. They are the settings that
+    /// the file gives for this workload alone, and the settings that the file gives for all
+    /// workloads, if this workload has them. For a setting in both groups, the values for this
+    /// workload alone apply.
     pub(super) fn settings_of(&self, workload: &Workload) -> Vec<&'a Axis> {
         let has = |axis: &Axis| workload.settings.iter().any(|known| known.name == axis.name);
         let of_it = |setting: &&SettingFile| {

@@ -19,26 +19,27 @@ use crate::task::InputRequest;
 pub struct StudyResults {
     /// The title of the study.
     pub study: String,
-    /// A digest of the source code that can affect results.
+    /// A digest of the source code that can affect the results.
     pub code: String,
-    /// The seeds. Each combination was run once with each seed.
+    /// The seeds of the runs. Each combination of values was run once with each seed.
     pub seeds: Vec<u64>,
-    /// The axes along which the runs can differ.
+    /// The axes of the study: the properties in which the runs can differ, such as the machine or a
+    /// setting.
     pub axes: Vec<StudiedAxis>,
-    /// The machines. Only parameters that do not vary are listed.
+    /// The machines of the study, each with the parameters that do not vary in the study.
     pub machines: Vec<StudiedMachine>,
     /// The scenarios of the study.
     pub scenarios: Vec<StudiedScenario>,
-    /// The inputs that the file names. Results of earlier versions have none.
+    /// The inputs that the study's file names. Empty in results of earlier versions of Fencepost.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<StudiedInput>,
-    /// The charts, in the order of the file.
+    /// The charts of the study, in the order of the study's file.
     pub charts: Vec<Chart>,
-    /// The rows, one for each run.
+    /// The results of the runs, one row for each run.
     pub rows: Vec<StudyRow>,
 }
 
-/// The kind of an axis.
+/// The kind of an axis of a study: the property whose values are on the axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum AxisKind {
@@ -46,13 +47,13 @@ pub enum AxisKind {
     System,
     /// The values of the axis are variants: named groups of changes.
     Variant,
-    /// The values of the axis are those of one machine parameter.
+    /// The values of the axis are values of one machine parameter.
     Machine,
     /// The values of the axis are workloads.
     Workload,
     /// The values of the axis are inputs of workloads.
     Input,
-    /// The values of the axis are those of one setting of workloads.
+    /// The values of the axis are values of one setting of workloads.
     Setting,
     /// The values of the axis are scenarios.
     Scenario,
@@ -65,7 +66,7 @@ pub struct StudiedAxis {
     pub name: String,
     /// The kind of the axis.
     pub kind: AxisKind,
-    /// The values on the axis, in the order of the file.
+    /// The values on the axis, in the order of the study's file.
     pub values: Vec<Value>,
 }
 
@@ -74,36 +75,38 @@ pub struct StudiedAxis {
 pub struct StudiedMachine {
     /// The name of the machine.
     pub name: String,
-    /// The parameters of the machine that no change of the study affects, each by its path.
+    /// The parameters of the machine that no change of the study affects: the path and the value of
+    /// each.
     pub parameters: Vec<(String, String)>,
 }
 
 /// A scenario of a study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StudiedScenario {
-    /// The name of the scenario, as the file gives it.
+    /// The name of the scenario, as the study's file gives it.
     pub name: String,
     /// The name of the scenario's protocol.
     pub protocol: String,
-    /// The policy that the scenario prescribes. Empty if it prescribes none.
+    /// The policy (a variant of the program) that the scenario prescribes. Empty if it prescribes
+    /// no policy.
     pub policy: String,
 }
 
 /// An input of a study.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StudiedInput {
-    /// The name, as the file gives it.
+    /// The name of the input, as the study's file gives it.
     pub name: String,
-    /// The name of the workload.
+    /// The name of the workload that uses the input.
     pub workload: String,
-    /// The contents of the input, in one line.
+    /// A description of the contents of the input, in one line.
     pub contents: String,
-    /// The digest of the files. `None` if the input is not a file.
+    /// The digest of the contents of the input files. `None` if the input does not come from files.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub digest: Option<String>,
 }
 
-/// One run of a study.
+/// One run of a study, with its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StudyRow {
     /// The name of the machine.
@@ -111,19 +114,19 @@ pub struct StudyRow {
     /// The name of the variant. `None` if the study has no variants.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// The parameters in which the machine differs from its description.
+    /// The changes of machine parameters: the path and the new value of each.
     pub machine: Map<String, Value>,
     /// The name of the scenario.
     pub scenario: String,
     /// The name of the protocol.
     pub protocol: String,
-    /// The choices of the workload's policies, joined by commas.
+    /// The policies (variants of the program) that the run uses, joined by commas.
     pub policy: String,
     /// The name of the workload.
     pub workload: String,
     /// The name of the input. `None` if the run has no named input.
     pub input: Option<String>,
-    /// Every setting of the workload, except those that the input replaces.
+    /// Every setting of the workload, except the settings that the input replaces.
     pub settings: BTreeMap<String, String>,
     /// The seed of the run.
     pub seed: u64,
@@ -132,50 +135,53 @@ pub struct StudyRow {
     pub measured: Measured,
 }
 
-/// A chart of a study. An axis of the study is the chart's horizontal axis, and the values of
-/// others are series. The chart has one figure for each combination of values of the remaining
-/// axes.
+/// A chart of a study. One axis of the study is the horizontal axis of the chart. The values of
+/// some other axes are the series (lines or kinds of bars). The chart has one figure for each
+/// combination of values of the remaining axes.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Chart {
     /// The title of the chart.
     pub title: String,
     /// The name of the axis of the study that the horizontal axis shows.
     pub x: String,
-    /// The measured quantity, as the file gives it.
+    /// The measured quantity on the vertical axis: an expression, as the study's file gives it.
     pub y: String,
     /// The unit of the quantity.
     pub unit: String,
-    /// The names of the axes of the study whose values are series.
+    /// The names of the axes of the study whose values are the series (lines or kinds of bars) of
+    /// the chart.
     pub series: Vec<String>,
     /// Whether the figures have lines. Lines need numbers on the horizontal axis. Otherwise the
     /// figures have bars.
     pub is_lines: bool,
     /// Whether the horizontal axis is logarithmic.
     pub is_log: bool,
-    /// The figures of the chart, one for each combination of values of the remaining axes.
+    /// The figures of the chart: one for each combination of values of the study's axes that are
+    /// neither the horizontal axis nor series.
     pub figures: Vec<ChartFigure>,
 }
 
 /// One figure of a chart.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChartFigure {
-    /// The values of the axes of the study that are not in the figure. All points of the figure
-    /// have these values.
+    /// The values that all points of the figure have in common: for each axis of the study that is
+    /// neither the horizontal axis nor a series, its name and its value.
     pub at: Map<String, Value>,
-    /// The points, sorted by series and by horizontal position.
+    /// The points of the figure, sorted by series and then by horizontal position.
     pub points: Vec<ChartPoint>,
 }
 
-/// A point of a line, or a bar.
+/// A point of a line, or one bar, in a figure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChartPoint {
     /// The value on the horizontal axis.
     pub x: Value,
-    /// The name of the series.
+    /// The name of the series that the point belongs to.
     pub series: String,
-    /// The mean over the seeds with its 95% interval. `None` if a value is missing.
+    /// The mean over the seeds with its 95% confidence interval. `None` if the value of a seed is
+    /// missing.
     pub value: Option<Interval>,
-    /// The reason why the value is missing. `None` if it is not missing.
+    /// The reason why the value is missing. `None` if the point has a value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub missing: Option<String>,
 }
@@ -204,7 +210,7 @@ impl StudyRow {
 }
 
 impl StudiedInput {
-    /// The description of an input that is open.
+    /// Creates the description of an input that has been read.
     pub(super) fn of(workload: &Workload, request: &InputRequest, opened: &Opened) -> StudiedInput {
         let contents = match (request.named, &opened.graph) {
             (Some(named), _) => named.summary.to_owned(),
@@ -228,8 +234,8 @@ impl StudiedInput {
     }
 }
 
-/// A graph in one line. A file has the name that the study gives it, so the text does not depend on
-/// the working directory.
+/// Describes an input graph in one line. For a file, the text has the format of the file and not
+/// its path, so that the text does not depend on the working directory.
 fn of_graph(input: &GraphInput) -> String {
     let origin = match input.opened.format {
         Some(format) => format.title().to_owned(),
@@ -241,7 +247,8 @@ fn of_graph(input: &GraphInput) -> String {
     format!("{origin}, {size}{}", repairs.concat())
 }
 
-/// Tables of numbers in one line.
+/// Describes tables of numbers in one line: for each table its content, its file format and its
+/// size.
 fn of_numbers(input: &NumbersInput, request: &InputRequest) -> String {
     let table = |(table, path): (&TableRecord, &PathBuf)| {
         let (rows, columns) = (grouped(table.rows), grouped(table.columns));
@@ -250,7 +257,7 @@ fn of_numbers(input: &NumbersInput, request: &InputRequest) -> String {
     input.records.iter().zip(&request.paths).map(table).collect::<Vec<_>>().join("; ")
 }
 
-/// The value as text. A text value has no quotes.
+/// A JSON value as text. If the value is a text, the result has no quotes.
 pub(crate) fn plain(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -7,8 +7,8 @@ use serde_json::Value;
 use super::results::{StudyResults, StudyRow, plain};
 use crate::table::{Column, Values};
 
-/// The columns of `results.parquet`. A value is null if it does not apply to the run, such as a
-/// setting that the run's workload lacks.
+/// The columns of the file `results.parquet`. A value is null if the column does not apply to the
+/// run, for example if the column is a setting that the run's workload does not have.
 #[must_use]
 pub fn columns(results: &StudyResults) -> Vec<Column> {
     let rows = &results.rows;
@@ -63,7 +63,7 @@ pub fn columns(results: &StudyResults) -> Vec<Column> {
     columns
 }
 
-/// The names that occur in at least one row, in alphabetical order.
+/// The names that `of` finds in at least one row, in alphabetical order and without duplicates.
 fn names<'a, I: Iterator<Item = &'a String>>(
     rows: &'a [StudyRow],
     of: impl Fn(&'a StudyRow) -> I,
@@ -71,8 +71,8 @@ fn names<'a, I: Iterator<Item = &'a String>>(
     rows.iter().flat_map(of).collect()
 }
 
-/// The values of a column, in the narrowest type that fits all of them: whole numbers, else real
-/// numbers, else texts.
+/// Converts the values of a column to one type: whole numbers if all values are whole numbers,
+/// otherwise real numbers if all values are numbers, otherwise texts.
 fn typed(values: Vec<Option<Value>>) -> Values {
     let all = |fits: fn(&Value) -> bool| values.iter().flatten().all(fits);
     if all(Value::is_u64) {

@@ -1,7 +1,7 @@
 //! Changes of single parameters of a machine, such as `l1.bytes=32768`.
 //!
-//! A change is made in the text of the machine's description. The reader of machine files then
-//! checks the result, so a changed value is checked exactly like a value of a file.
+//! A change is made in the machine's description. Then the description is read like a machine file,
+//! so a changed value is checked exactly like a value in a file.
 
 use core::fmt;
 
@@ -14,7 +14,7 @@ use super::{Source, Systems};
 use crate::catalog;
 use crate::error::{Error, printable};
 
-/// The keys of a description that do not affect a run.
+/// The keys of a machine description that do not affect a run. They cannot be changed.
 const DESCRIPTIVE: [&str; 3] = ["name", "summary", "source"];
 
 /// The paths of parameters whose value is a table.
@@ -23,22 +23,23 @@ pub(crate) const TABLES: [&str; 1] = ["noc.topology"];
 /// A new value for one parameter of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
-    /// The path of the parameter in the machine file, such as `l1.bytes`. A level of a list has its
-    /// name in the path, as in `level.l3.bytes`.
+    /// The path of the parameter in the machine file, such as `l1.bytes`. For a parameter of a
+    /// further cache level (`level`), the path contains the name of the level, as in
+    /// `level.l3.bytes`.
     pub key: String,
     /// The new value of the parameter.
     pub value: toml::Value,
 }
 
 impl Change {
-    /// A change, parsed from text. The text is a TOML value, a whole number with the suffix `k`
-    /// (1024) or `m` (1024 * 1024), or a name without quotes.
+    /// Creates a change from a path and a text. The text is a TOML value, a whole number with the
+    /// suffix `k` (times 1024) or `m` (times 1024 * 1024), or a name without quotes.
     #[must_use]
     pub fn parse(key: &str, text: &str) -> Change {
         Change { key: key.to_owned(), value: value_of(text) }
     }
 
-    /// The new value as text. A name has no quotes.
+    /// The new value as text. If the value is a name, the text has no quotes.
     #[must_use]
     pub fn value_text(&self) -> String {
         text_of(&self.value)
@@ -51,12 +52,14 @@ impl fmt::Display for Change {
     }
 }
 
-/// The changes of a machine. As JSON, they are one object with the keys and values of the changes.
+/// The changes of a machine's parameters. In JSON, they are one object: each change is an entry
+/// with the path and the new value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Changes(pub Vec<Change>);
 
 impl Changes {
-    /// Changes from the keys and values of a command line.
+    /// Creates the changes from pairs of a path and a value, as the user wrote them on the command
+    /// line.
     #[must_use]
     pub fn parse(pairs: &[(String, String)]) -> Changes {
         Changes(pairs.iter().map(|(key, text)| Change::parse(key, text)).collect())
@@ -68,7 +71,7 @@ impl Changes {
         self.0.is_empty()
     }
 
-    /// The name of a machine followed by its changes.
+    /// The name of the machine, followed by the changes if there are any. For messages.
     #[must_use]
     pub fn after(&self, system: &str) -> String {
         match self.is_empty() {
@@ -91,17 +94,17 @@ impl Serialize for Changes {
     }
 }
 
-/// An error of a machine with changes.
+/// The reason why a machine cannot be loaded with changes.
 #[derive(Clone, Debug, PartialEq)]
 pub enum ChangeError {
     /// The machine cannot be loaded even without the changes.
     Machine(Error),
-    /// A change is impossible.
+    /// A change is impossible, or several changes are impossible together.
     Change {
         /// The index of the change that is at fault. `None` if only several changes together are
         /// impossible.
         at: Option<usize>,
-        /// The fault, as a sentence.
+        /// The description of the fault, as a sentence.
         message: String,
     },
 }
@@ -119,8 +122,8 @@ impl Systems {
     /// Loads a machine by its name or its file, and changes some of its parameters.
     ///
     /// # Errors
-    /// The errors of [`Systems::load`], an unknown parameter, a value that does not fit the
-    /// parameter, and values that do not fit each other.
+    /// If the machine cannot be loaded (see [`Systems::load`]), if a parameter is unknown, if a
+    /// value is not allowed for its parameter, or if values cannot be combined.
     pub fn load_changed(&self, name: &str, changes: &[Change]) -> Result<System, ChangeError> {
         let Source { path, text } = self.source(name).map_err(ChangeError::Machine)?;
         let system = super::parse(&path, &text).map_err(ChangeError::Machine)?;
@@ -169,15 +172,16 @@ fn list(changes: &[Change]) -> String {
     changes.iter().map(|change| format!("`{change}`")).collect::<Vec<_>>().join(" and ")
 }
 
-/// The reason why one change is refused.
+/// The reason why one change of a machine parameter is refused.
 enum Refusal {
     /// The machine has no such parameter.
     Unknown,
-    /// The key names a level that the machine does not have. The field is the name of the level.
+    /// The path names a cache level that the machine does not have. The field is the name of this
+    /// level.
     NoLevel(String),
-    /// The key names a table of parameters, not a single parameter.
+    /// The path names a table of parameters, not a single parameter.
     Table,
-    /// The value does not fit the parameter. The field is the message.
+    /// The value is not allowed for the parameter. The field is the error message.
     Value(String),
 }
 
@@ -196,7 +200,7 @@ impl Refusal {
             }
             Refusal::Table => {
                 let inside = beside(system, &format!("{}.", change.key));
-                format!("`{key}` of machine `{machine}` has parameters of its own; there are: {inside}")
+                format!("`{key}` of machine `{machine}` is a group of parameters, expected one of {inside}")
             }
             Refusal::Unknown => {
                 let known = keys(system);
@@ -210,7 +214,8 @@ impl Refusal {
     }
 }
 
-/// Every parameter of a machine that has a single value, by its path, with the value.
+/// Every single parameter of a machine, in tables at any depth: its path and its value. Keys that
+/// only describe the machine are left out.
 pub(crate) fn parameters(system: &System) -> Vec<(String, toml::Value)> {
     let mut all = Vec::new();
     if let Ok(toml::Value::Table(table)) = toml::Value::try_from(system) {
@@ -241,8 +246,8 @@ fn flatten(path: &str, table: toml::Table, into: &mut Vec<(String, toml::Value)>
     }
 }
 
-/// The names of the parameters in the table that `key` belongs to. If there is no such table, the
-/// names of all tables.
+/// The paths of the parameters in the table that `key` belongs to, for a message. If the machine
+/// has no such table, the names of all tables.
 fn beside(system: &System, key: &str) -> String {
     let all = keys(system);
     let table = key.rsplit_once('.').map_or("", |(table, _)| table);
@@ -264,8 +269,9 @@ fn beside(system: &System, key: &str) -> String {
     tables.join(", ")
 }
 
-/// Sets the value of a key in a description. If a table on the path of the key is missing, it is
-/// added. The reader of machine files later refuses tables that no machine has.
+/// Sets the value of the parameter with the path `key` in a machine description. If a table on the
+/// path is missing, the function adds the table. The reader of machine files later refuses a table
+/// that no machine has.
 fn insert(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(), Refusal> {
     if DESCRIPTIVE.contains(&key) {
         return Err(Refusal::Unknown);
@@ -299,8 +305,8 @@ fn read(table: &toml::Table, change: &Change) -> Result<(), Refusal> {
     let Err(error) = toml::from_str::<System>(&text) else { return Ok(()) };
     let message = error.message();
     let is_table = table.get(change.key.as_str()).is_some() || change.value.is_table();
-    // The key belongs to another form of the parameter, such as the columns of a mesh if the
-    // network is a crossbar.
+    // The key belongs to another form of the parameter. For example, the key is the number of
+    // columns of a mesh, but the network is a crossbar.
     let is_other_form = message.starts_with("wanted ") && change.key.matches('.').count() > 1;
     if is_other_form {
         return Err(Refusal::Unknown);
@@ -319,7 +325,8 @@ fn read(table: &toml::Table, change: &Change) -> Result<(), Refusal> {
     Err(Refusal::Value(misfit.unwrap_or_else(|| explain(message))))
 }
 
-/// The path of a faulty key in a machine file, with the names of levels in place of their indices.
+/// The path of a faulty parameter as text. Machine files list the further cache levels, so `path`
+/// has the index of a level in this list. The text has the name of the level instead.
 fn named(system: &System, path: &[String]) -> String {
     let mut path = path.to_vec();
     if let [first, at, ..] = &mut path[..]
@@ -331,8 +338,8 @@ fn named(system: &System, path: &[String]) -> String {
     path.join(".")
 }
 
-/// The number that a text with a suffix denotes, such as `32k`. The suffix is `k` (1024) or `m`
-/// (1024 * 1024). `None` for other texts.
+/// The number that a text such as `32k` denotes. The suffix is `k` (1024) or `m` (1024 * 1024).
+/// `None` for other texts.
 pub(crate) fn suffixed(text: &str) -> Option<toml::Value> {
     let (digits, factor) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1 << 10),
@@ -343,7 +350,7 @@ pub(crate) fn suffixed(text: &str) -> Option<toml::Value> {
     number.checked_mul(factor).map(toml::Value::Integer)
 }
 
-/// The TOML value that a text of the command line denotes.
+/// The TOML value that a text from the command line denotes.
 fn value_of(text: &str) -> toml::Value {
     let text = text.trim();
     if let Some(number) = suffixed(text) {
@@ -359,7 +366,7 @@ fn value_of(text: &str) -> toml::Value {
     }
 }
 
-/// The value as text. A name has no quotes.
+/// A TOML value as text. If the value is a name, the text has no quotes.
 pub(crate) fn text_of(value: &toml::Value) -> String {
     match value {
         toml::Value::String(name) => name.clone(),
@@ -430,7 +437,8 @@ mod tests {
         assert!(ports.contains("no parameter `noc.topology.crossbar.ports`"), "{ports}");
         let table = load(&[("l1", "5")]).unwrap_err();
         assert!(
-            table.starts_with("`l1` of machine `hlrc-8cu` has parameters of its own; there are: l1.bytes")
+            table
+                .starts_with("`l1` of machine `hlrc-8cu` is a group of parameters, expected one of l1.bytes")
         );
     }
 

@@ -1,5 +1,5 @@
-//! Reads the text of a machine description. The result is a machine, or one sentence with the first
-//! fault and its place.
+//! Reads the text of a machine description. The result is the machine, or an error: one sentence
+//! with the first fault and its place.
 
 use core::ops::Range;
 use std::path::Path;
@@ -15,16 +15,17 @@ use workloads::nearest::nearest;
 /// Reads a machine description. Errors name the file by `path`.
 ///
 /// # Errors
-/// The first fault, with its line and column.
+/// If the description has a fault. The error describes the first fault, with its line and column.
 pub fn parse(path: &Path, text: &str) -> Result<System, Error> {
     let protocols: Vec<Declared> = catalog::declared();
     parse_for(path, text, &protocols)
 }
 
-/// Reads a machine description. The file may contain settings of the given protocols.
+/// Reads a machine description. The description may contain settings of the protocols in
+/// `protocols`.
 ///
 /// # Errors
-/// The first fault, with its line and column.
+/// If the description has a fault. The error describes the first fault, with its line and column.
 pub fn parse_for(path: &Path, text: &str, protocols: &[Declared]) -> Result<System, Error> {
     let system: System = toml::from_str(text).map_err(|error| {
         let Some(span) = error.span() else {
@@ -53,8 +54,9 @@ pub fn parse_for(path: &Path, text: &str, protocols: &[Declared]) -> Result<Syst
     }
 }
 
-/// The first fault of a machine: an impossible value, or a wrong setting of a protocol. The result
-/// has the path of the fault in the file, and a sentence.
+/// Finds the first fault of a machine: an impossible value, or a wrong setting of a protocol.
+/// Returns the path of the faulty parameter in the machine file, and a sentence. `None` if the
+/// machine has no fault.
 pub(super) fn fault(system: &System, protocols: &[Declared]) -> Option<(Vec<String>, String)> {
     if let Some(problem) = system.problems().into_iter().next() {
         let message = format!("`{}`: {}", problem.key(), problem.message);
@@ -83,8 +85,9 @@ pub(super) fn fault(system: &System, protocols: &[Declared]) -> Option<(Vec<Stri
 }
 
 /// The error for a value that must be one of several names or tables. The TOML reader lists the
-/// expected names only if it finds a wrong name. This function therefore puts a wrong name in place
-/// of the value and runs the reader again. `None` if `message` reports another kind of error.
+/// expected names only if it finds a wrong name. So this function replaces the value by a wrong
+/// name and runs the reader again. `None` if `message`, the reader's message, reports another kind
+/// of error.
 pub(super) fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<String> {
     let found = text.get(span.clone())?.trim();
     let complaint = |value: &str| {
@@ -104,8 +107,8 @@ pub(super) fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<St
     Some(format!("found `{}`, expected {expected}", printable(found)))
 }
 
-/// The text of an example table that has every key that the TOML reader requires. `complaint` runs
-/// the reader on a table and returns the error of the reader.
+/// The text of an example table with all keys that the TOML reader requires. The function
+/// `complaint` runs the reader on the text of a table and returns the error of the reader.
 fn example(open: &str, close: &str, complaint: &dyn Fn(&str) -> Option<String>) -> String {
     const KEYS_MAX: usize = 8;
     let mut keys: Vec<String> = Vec::new();
@@ -120,8 +123,8 @@ fn example(open: &str, close: &str, complaint: &dyn Fn(&str) -> Option<String>) 
     }
 }
 
-/// The offset in bytes of a faulty value in `text`. `path` has the keys that lead to the value.
-/// `None` if `text` has no such value.
+/// The offset, in bytes, of a faulty parameter in `text`. `path` lists the keys from the outermost
+/// table to the parameter. `None` if `text` has no such parameter.
 fn key_offset(text: &str, path: &[String]) -> Option<usize> {
     let document = DeTable::parse(text).ok()?;
     let mut table = document.into_inner();
@@ -161,8 +164,8 @@ pub(crate) fn explain(message: &str) -> String {
     }
 }
 
-/// Phrases in the messages of the TOML reader, each with its replacement. They are replaced in this
-/// order.
+/// Phrases in the messages of the TOML reader, each with the phrase that replaces it. The
+/// replacements are made in this order.
 const WORDS: [(&str, &str); 15] = [
     (" as i128", ""),
     ("expected a nonzero u32", "expected a whole number from 1 to 4294967295"),

@@ -1,6 +1,7 @@
-//! The recorded results of the mutants of guards. A mutant of a guard has a seeded fault in the
-//! code of a controller outside tables and plans. The command `guards --record` runs these mutants
-//! and writes the record; a verification does not run them.
+//! The recorded results of the mutants of guards. A guard is code of a protocol's controller
+//! outside tables and plans. A mutant of a guard is a protocol with one seeded fault in this code.
+//! The command `guards --record` runs these mutants and writes the record. A verification does not
+//! run them.
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
@@ -8,29 +9,32 @@ use std::collections::BTreeMap;
 use proto::words::{counted, grouped};
 use serde::Deserialize;
 
-/// The text of the record that comes with the tool.
+/// The text of the record that is built into the program.
 const RECORD: &str = include_str!("../../../../docs/results/guards.toml");
 
-/// The numbers of mutants by result.
+/// The numbers of mutants (protocols with a seeded fault) for each kind of result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct GuardCounts {
     /// The number of mutants that were killed or survived.
     pub total: u64,
-    /// The number of killed mutants.
+    /// The number of killed mutants: a test detects their fault.
     pub killed: u64,
-    /// The number of mutants that survived, without those argued to be equivalent.
+    /// The number of mutants that survived (no test detects their fault), without the mutants that
+    /// are argued to be equivalent to the protocol.
     pub survivors: u64,
-    /// The number of mutants that were not killed in any case, but ended the process.
+    /// The number of mutants that no test killed, but that made the process crash.
     pub crashed: u64,
-    /// The number of mutants that were not killed in any case, but had a step that does not end.
+    /// The number of mutants that no test killed, but that had a step of a controller that does not
+    /// end.
     pub endless: u64,
     /// The number of mutants that survived and are argued to be equivalent to the protocol.
     pub equivalent: u64,
-    /// The number of mutants whose fault has no effect in any case.
+    /// The number of mutants whose fault had no effect in any test.
     pub unreached: u64,
 }
 
-/// The record of a run of the mutants of guards.
+/// The record of a run of mutants: protocols that each have one seeded fault in a guard. A guard is
+/// code of a protocol's controller outside tables and plans.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Guards {
     /// The version of the sources that were mutated: a date and a commit.
@@ -39,13 +43,14 @@ pub struct Guards {
     pub protocols: Vec<String>,
     /// The number of mutants that were selected for the run.
     pub chosen: u64,
-    /// The maximum number of states explored for one mutant with one protocol.
+    /// The maximum number of states that were explored for each pair of a mutant and a protocol.
     pub states_max: u64,
-    /// The maximum number of cases explored for one mutant with one protocol.
+    /// The maximum number of cases (programs on a machine) that were explored for each pair of a
+    /// mutant and a protocol.
     pub cases_max: u64,
-    /// The number of mutants that the run finished.
+    /// The number of mutants for which the run found a result.
     pub finished: u64,
-    /// The numbers of mutants by result, for all files together.
+    /// The numbers of mutants for each kind of result, for all source files together.
     #[serde(flatten)]
     pub counts: GuardCounts,
     surviving: Vec<String>,
@@ -59,10 +64,11 @@ pub struct Guards {
 }
 
 impl Guards {
-    /// The record that comes with the tool. `None` if it has no finished mutant.
+    /// Reads the record that is built into the program. `None` if the record has no mutant with a
+    /// result.
     ///
     /// # Errors
-    /// The syntax error of the record, with its line.
+    /// If the record has a syntax error. The error has the line.
     pub fn recorded() -> Result<Option<Guards>, String> {
         Guards::read(RECORD)
     }
@@ -72,7 +78,7 @@ impl Guards {
         Ok(Some(guards).filter(|guards| guards.finished > 0))
     }
 
-    /// The record in one sentence.
+    /// A summary of the record in one sentence.
     #[must_use]
     pub fn sentence(&self) -> String {
         format!(

@@ -1,7 +1,9 @@
-//! Verifies protocols one after the other: programs, claims, seeded faults, and results.
+//! Verifies protocols one after the other: generates the programs, checks the claims, seeds faults,
+//! and collects the results.
 //!
-//! A front end creates a [`Question`] and takes the answers one protocol at a time. It
-//! supplies the tests, decides when to stop, and shows or stores the results.
+//! A front end (such as the command line) creates a [`Question`] and receives the results one
+//! protocol at a time. The front end supplies the tests, decides when to stop, and shows or stores
+//! the results.
 
 mod guards;
 mod records;
@@ -18,46 +20,47 @@ use explore::cutoff::{self, Cutoff};
 use explore::verify::{self, Options, Progress, Spread, Test};
 use explore::{Programs, Subject, corpus};
 
-/// The protocols, tests and bounds of a verification.
+/// The description of a verification: its protocols, its tests and its bounds.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The names of the protocols, in the order of verification.
     pub protocols: Vec<&'static str>,
-    /// The tests that are explored.
+    /// The litmus tests to explore, in addition to generated programs.
     pub tests: Vec<Test>,
-    /// The maximum number of operations of generated programs. All programs within this limit are
-    /// explored. With 0 no programs are generated.
+    /// The maximum number of operations of a generated program. All generated programs within this
+    /// limit are explored. With 0, no programs are generated.
     pub operations: u8,
-    /// Whether programs that differ from another one only in names are left out. The names are
-    /// those of threads, words and other parts.
+    /// Whether a generated program is left out if it differs from another program only in names,
+    /// such as the names of threads and words.
     pub symmetry: bool,
-    /// The number of sampled programs to explore.
+    /// The number of randomly sampled programs to explore.
     pub sample: usize,
-    /// The seed from which programs are sampled.
+    /// The seed of the random sample of programs.
     pub seed: u64,
-    /// The numbers of kernels and hosts to which the threads of programs are distributed.
+    /// The numbers of kernels and hosts among which the threads of each program are divided.
     pub spread: Spread,
     /// The number of chiplets of each machine.
     pub chiplets: u16,
-    /// The maximum number of times that a work-group is preempted in one run.
+    /// The maximum number of preemptions of work-groups in one run. A preempted work-group leaves
+    /// its compute unit and continues later.
     pub preemptions: u8,
-    /// Whether messages of a channel may overtake one another, even if the protocol assumes FIFO
-    /// channels.
+    /// Whether messages in a channel between two controllers may overtake one another, even if the
+    /// protocol assumes FIFO channels.
     pub overtaking: bool,
     /// Whether the verification seeds faults after it has checked the claims, to see if the tests
     /// find the faults.
     pub mutants: bool,
     /// The number of tests that are explored at the same time.
     pub jobs: usize,
-    /// The maximum memory, in bytes, of all tests that are explored at the same time. The default
-    /// is [`TEST_BYTES`] for each such test.
+    /// The maximum memory, in bytes, that all tests explored at the same time may use together.
+    /// `None` means [`TEST_BYTES`] for each such test.
     pub memory_bytes: Option<u64>,
 }
 
-/// The protocol with this name. Without a name, all protocols.
+/// The name of the protocol `name`, if it exists. If `name` is `None`, the names of all protocols.
 ///
 /// # Errors
-/// A sentence, if there is no such protocol.
+/// If no protocol has this name. The error is a sentence.
 pub fn protocols(name: Option<&str>) -> Result<Vec<&'static str>, String> {
     let all: Vec<&'static str> = zoo::ALL.iter().map(|info| info.name).collect();
     let Some(name) = name else { return Ok(all) };
@@ -72,24 +75,25 @@ pub fn protocols(name: Option<&str>) -> Result<Vec<&'static str>, String> {
     Err(format!("there is no protocol '{name}', {meant}"))
 }
 
-/// Checks a protocol in programs with any number of compute units.
+/// Checks whether the claims of a protocol hold in programs with any number of compute units.
 ///
 /// # Errors
-/// A sentence, if there is no such protocol, or if a machine cannot run a program.
+/// If no protocol has this name, or if a machine cannot run a program. The error is a sentence.
 pub fn cutoffs(protocol: &str, options: cutoff::Options<'_>) -> Result<Vec<Cutoff>, String> {
     let subject = Subject::named(protocol).ok_or_else(|| format!("there is no protocol '{protocol}'"))?;
     cutoff::cutoffs(&subject, options).map_err(|error| error.0)
 }
 
-/// Programs that were generated for a protocol. The key has the models that the protocol claims,
-/// and whether scopes matter to it. The next protocol uses the same programs if its key is equal.
+/// Programs that were generated for a protocol. The key has the memory models that the protocol
+/// claims, and whether scopes have an effect in the protocol. If the next protocol has the same
+/// key, the same programs are used for it.
 #[derive(Debug)]
 struct ProgramSet {
     key: (Vec<&'static str>, bool),
     programs: Programs,
 }
 
-/// Verifies the protocols of a question, one after the other.
+/// Verifies the protocols of a question (the description of a verification), one after the other.
 #[derive(Debug)]
 pub struct Verifier {
     question: Question,
@@ -100,7 +104,8 @@ pub struct Verifier {
 }
 
 impl Verifier {
-    /// A verifier for this question. It has not begun any protocol.
+    /// Creates a verifier for this question (the description of a verification). The verification
+    /// of the protocols has not begun yet.
     #[must_use]
     pub fn new(question: Question) -> Verifier {
         Verifier { question, begun: 0, made: None, complaints: Vec::new() }
@@ -110,7 +115,7 @@ impl Verifier {
     /// returns true.
     ///
     /// # Errors
-    /// A sentence, if the protocol claims an unknown model.
+    /// If the protocol claims an unknown memory model. The error is a sentence.
     pub fn begin(&mut self, stop: &dyn Fn() -> bool) -> Result<Option<ReadyProtocol<'_>>, String> {
         let left = &self.question.protocols[self.begun..];
         let Some(name) = left.first() else { return Ok(None) };
@@ -131,19 +136,21 @@ impl Verifier {
         }))
     }
 
-    /// Complaints about all verified protocols. The list is empty if all of these conditions hold:
+    /// Complaints (sentences for the user) about all verified protocols. The list is empty if all
+    /// of these conditions hold:
     ///
-    /// * Each protocol keeps its claims, and everything was covered.
-    /// * No seeded fault survived or stayed undecided.
-    /// * No seeded fault was killed that is argued to be equivalent.
+    /// * Each protocol keeps its claims, and the verification covered every part.
+    /// * No mutant (a protocol with a seeded fault) survived or remained undecided.
+    /// * No mutant that is argued to be equivalent was killed.
     #[must_use]
     pub fn complaints(self) -> Vec<String> {
         self.complaints
     }
 }
 
-/// The tests of the question, and the programs generated for the claims of a protocol. If the
-/// programs of the previous protocol (`last`) are the same, it returns them.
+/// The programs to explore for a protocol: the tests that the user selects in `question`, and the
+/// programs that are generated for the claims of the protocol. `last` has the programs of the
+/// previous protocol. The function returns `last` if the programs are the same.
 fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) -> Result<ProgramSet, String> {
     let models: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let scopes_matter = corpus::scopes_matter(subject);
@@ -179,13 +186,14 @@ impl<'v> ReadyProtocol<'v> {
         self.subject.info.name
     }
 
-    /// The number of tests, including generated programs.
+    /// The number of tests to explore, including generated programs.
     #[must_use]
     pub fn tests(&self) -> usize {
         self.programs.tests().len()
     }
 
-    /// Verifies the protocol, and replays each finding to draw it.
+    /// Verifies the protocol. Then replays the counterexample of each finding, so that a chart of
+    /// it can be drawn.
     ///
     /// # Errors
     /// The errors of [`verify::verify_programs`].

@@ -16,7 +16,7 @@ pub struct Records {
     notes: Vec<String>,
     /// Descriptions of the simulated machines on which the programs were explored.
     machines: Vec<String>,
-    /// The records of runs that explored only sampled programs.
+    /// The records of verifications that explored only randomly sampled programs.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     samples: Vec<Sample>,
     /// The records, one for each protocol.
@@ -28,9 +28,10 @@ pub struct Records {
 #[serde(deny_unknown_fields)]
 pub struct Record {
     protocol: String,
-    /// The maximum number of operations of a generated program.
+    /// The maximum number of operations of the generated programs.
     operations: u8,
-    /// The number of sampled programs, and their seed. `None` if there are no sampled programs.
+    /// The number of randomly sampled programs, and the seed of the sample. `None` if no programs
+    /// were sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sampled: Option<Sampled>,
     programs: u64,
@@ -41,12 +42,12 @@ pub struct Record {
     rows_fired: u64,
     rows_total: u64,
     seconds: u64,
-    /// The parts that the run did not cover.
+    /// The parts that the verification did not cover.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     not_covered: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     rows_unreached: Vec<String>,
-    /// The status of each claim, by the name of the claimed model.
+    /// The status of each claim. The key is the name of the claimed memory model.
     claims: BTreeMap<String, String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     mutants: Option<Mutants>,
@@ -59,8 +60,8 @@ struct Sampled {
     seed: u64,
 }
 
-/// The results for the seeded faults: their number, how many were killed, and the mutants in each
-/// other class.
+/// The results for the mutants (protocols with a seeded fault): their total number, the number of
+/// killed mutants, and lists of the mutants with other results.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Mutants {
@@ -82,7 +83,7 @@ struct Mutants {
     equivalent: Vec<String>,
 }
 
-/// The record of a run that explored only sampled programs.
+/// The record of a verification that explored only randomly sampled programs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sample {
@@ -97,12 +98,12 @@ impl Records {
     /// Reads a file of records.
     ///
     /// # Errors
-    /// The syntax error of the text, with its line.
+    /// If the text has a syntax error. The error has the line.
     pub fn read(text: &str) -> Result<Records, String> {
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
     }
 
-    /// Adds a record. It replaces the record of the same protocol, if there is one.
+    /// Adds a record. If there is a record of the same protocol, the new record replaces it.
     pub fn enter(&mut self, record: Record) {
         self.machines = verify::machines().iter().map(ToString::to_string).collect();
         match self.protocols.iter_mut().find(|old| old.protocol == record.protocol) {
@@ -114,7 +115,7 @@ impl Records {
     /// The text of a TOML file with the records.
     ///
     /// # Errors
-    /// A sentence, if TOML cannot express the records.
+    /// If TOML cannot express the records. The error is a sentence.
     pub fn to_toml(&self) -> Result<String, String> {
         toml::to_string_pretty(self).map_err(|error| error.to_string())
     }
@@ -206,7 +207,8 @@ impl Record {
         )
     }
 
-    /// One collapsible block of HTML for each list of the record.
+    /// The details of the record: one collapsible block of HTML for each list in the record that is
+    /// not empty.
     fn details(&self) -> Vec<String> {
         let mut blocks = Vec::new();
         let mut list = |title: &str, items: &[String]| {

@@ -1,4 +1,4 @@
-//! Replays counterexamples, in the explorer or on the timed simulator.
+//! Replays counterexamples, either in the explorer or on the timed simulator.
 
 use explore::trace::{self, Obstacle, Verdict};
 use explore::{Replay, Subject, Trace};
@@ -6,19 +6,21 @@ use sim::config::System;
 
 use crate::replay::{self as timing, Timed};
 
-/// The memory, in bytes, that one explored test may use. It applies if the user sets no total.
+/// The memory, in bytes, that each explored test may use if the user sets no limit for all tests
+/// together.
 pub const TEST_BYTES: u64 = 2 << 30;
 
-/// A replayed counterexample.
+/// The result of replaying a counterexample.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// The moves of the replayed run.
+    /// The replayed run, with its moves.
     pub shown: ReplayedRun,
     /// The verdict: whether the fault that the trace records occurred again.
     pub verdict: Verdict,
     /// A description of how the run ended.
     pub end: String,
-    /// The reasons why the final state is forbidden, one on each line.
+    /// The reasons why the final state is forbidden. Empty if the final state is allowed or if the
+    /// run has no final state.
     pub reasons: Vec<String>,
 }
 
@@ -32,11 +34,12 @@ pub enum ReplayedRun {
 }
 
 impl Replayed {
-    /// The verdict as the beginning of a sentence, which the text in `end` completes.
+    /// The verdict as the beginning of a sentence. The text in the field `end` completes the
+    /// sentence.
     ///
     /// # Errors
-    /// If the moves do not fit the machine. The error is the text in `end`, which is then a whole
-    /// sentence.
+    /// If the moves of the trace cannot be made on the machine. The error is the text in the field
+    /// `end`, which is then a whole sentence.
     pub fn sentence(&self) -> Result<&'static str, &str> {
         match self.verdict {
             Verdict::Same => Ok("The same fault comes out"),
@@ -55,11 +58,12 @@ impl Replayed {
     }
 }
 
-/// Replays a trace. With `latencies`, the replay is on the timed simulator. Otherwise it is in the
-/// explorer, with at most `memory_bytes` bytes of memory.
+/// Replays a trace. If `latencies` is given, the replay runs on the timed simulator with the
+/// latencies of this machine. Otherwise it runs in the explorer with at most `memory_bytes` bytes
+/// of memory.
 ///
 /// # Errors
-/// The reason why the trace cannot be replayed.
+/// If the trace cannot be replayed. The error has the reason.
 pub fn replay(
     trace: &Trace,
     latencies: Option<&System>,

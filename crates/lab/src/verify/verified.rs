@@ -1,4 +1,5 @@
-//! The findings about a protocol, and the complaints about them.
+//! The results of verifying a protocol: findings (counterexamples), and complaints (sentences for
+//! the user).
 
 use std::sync::Arc;
 
@@ -12,20 +13,22 @@ use super::Record;
 /// The results of the verification of one protocol.
 #[derive(Debug)]
 pub struct Verified<'v> {
-    /// The verification with its findings.
+    /// The result of the verification, with its findings: the violations found, each with a
+    /// counterexample.
     pub verification: Verification,
-    /// The tests that the findings refer to.
+    /// The tests that were explored. A finding (a violation) has the index of its test in this
+    /// list.
     pub tests: &'v [Arc<Test>],
-    /// For each finding, its replay. `None` if the finding could not be replayed.
+    /// For each finding, the replay of its counterexample. `None` if it could not be replayed.
     pub charts: Vec<Option<Replay>>,
-    /// The maximum number of operations of a generated program.
+    /// The maximum number of operations of the generated programs.
     pub operations: u8,
-    /// The number of sampled programs, and their seed.
+    /// The number of randomly sampled programs, and the seed of the sample.
     pub sample: (usize, u64),
 }
 
 impl Verified<'_> {
-    /// The record of this verification, which took `seconds` seconds.
+    /// Creates the record of this verification, which took `seconds` seconds.
     #[must_use]
     pub fn record(&self, seconds: f64) -> Record {
         Record::of(&self.verification, self.operations, self.sample, seconds)
@@ -39,8 +42,8 @@ impl Verified<'_> {
         claim.map_or_else(Vec::new, |claim| claim.cores.iter().map(|core| core.label()).collect())
     }
 
-    /// The title of a finding. Its lines are the test and the violation, the bounds of the machine,
-    /// and the placement.
+    /// The title of a finding (a violation that was found), in three lines: the test and the
+    /// violation, the bounds of the machine, and the placement.
     #[must_use]
     pub fn title(&self, finding: usize) -> String {
         let finding = &self.verification.findings[finding];
@@ -49,14 +52,15 @@ impl Verified<'_> {
         format!("{}: {}\n{}\n{placement}", test.name, finding.violation.why, finding.bounds)
     }
 
-    /// The chart of a finding as text. `None` if the finding could not be replayed.
+    /// The chart of a finding's counterexample as text. `None` if the counterexample could not be
+    /// replayed.
     #[must_use]
     pub fn chart(&self, finding: usize) -> Option<String> {
         self.charts[finding].as_ref().map(|replay| chart::text(replay, &self.title(finding)))
     }
 
-    /// The files that describe a finding, each with its extension: a trace for replay, and a chart
-    /// as text and as SVG.
+    /// The files that describe a finding (a violation that was found): a trace for replay, and a
+    /// chart as text and as SVG. Each entry has the extension of the file's name and the contents.
     #[must_use]
     pub fn files(&self, finding: usize) -> Vec<(&'static str, String)> {
         let title = self.title(finding);
@@ -70,8 +74,9 @@ impl Verified<'_> {
         files
     }
 
-    /// Complaints about the verification. There is one for a claim that is not kept or a part that
-    /// was not covered, and one for seeded faults that were not detected.
+    /// Complaints (sentences for the user) about the verification. At most one is about the claims:
+    /// a claim is not kept, or a part was not covered. At most one is about seeded faults that were
+    /// not detected as expected.
     pub(super) fn complaints(&self) -> impl Iterator<Item = String> {
         let of_claims = complaint(&self.verification);
         let mutants = self.verification.mutants.as_ref();
@@ -81,8 +86,8 @@ impl Verified<'_> {
     }
 }
 
-/// Replays the findings, to draw them. If `stop` returns true, a replay may lack the reasons why
-/// its final state is forbidden.
+/// Replays the counterexample of each finding, for a chart. If `stop` returns true, a replay may
+/// lack the reasons why its final state is forbidden.
 pub(super) fn charts(
     subject: &Subject,
     tests: &[Arc<Test>],
@@ -125,13 +130,13 @@ fn complaint(verification: &Verification) -> Option<String> {
     }
 }
 
-/// A complaint about seeded faults that survived, are undecided, or were killed although they are
-/// argued to be equivalent. `None` if no seeded fault is like that.
+/// A complaint about mutants that survived, are undecided, or were killed although they are argued
+/// to be equivalent. `None` if there is no such mutant.
 fn unaccounted(protocol: &str, mutants: &Mutants) -> Option<String> {
     let kinds = [
         (&mutants.survivors, "survive"),
         (&mutants.undecided, "are undecided"),
-        (&mutants.misargued, "are argued to be equivalent, and were killed"),
+        (&mutants.misargued, "are argued to be equivalent to the protocol, but were killed"),
     ];
     let counts = kinds.iter().filter(|(names, _)| !names.is_empty());
     let counts: Vec<String> = counts.map(|(names, what)| format!("{} {what}", names.len())).collect();

@@ -1,6 +1,5 @@
-//! A protocol whose compute units have one cache for loads and another one for
-//! stores. Requests to the second cache and their answers take the move
-//! `cross`.
+//! Tests the timed replay of a protocol whose compute units have one cache for loads and another
+//! cache for stores. Requests to the cache for stores, and their answers, take the move `cross`.
 
 use std::collections::BTreeSet;
 
@@ -18,7 +17,7 @@ use crate::{Dice, machine};
 const LEVEL: &str =
     "latency_cycles = 20\nbytes = 4096\nways = 4\nmiss_registers = 16\nstore_fifo_entries = 16\n";
 
-/// A machine of this repository with the levels of the test protocol.
+/// A built-in machine with the cache levels that the test protocol needs.
 fn levelled() -> System {
     let mut system = System { levels: Vec::new(), ..machine("hrf-8cu") };
     system.l2.below = Some(String::from("l3"));
@@ -33,7 +32,7 @@ fn levelled() -> System {
     toml::from_str(&format!("{text}\n{}", levels.concat())).expect("a machine")
 }
 
-/// Several stores and loads of one thread are in progress at once.
+/// A litmus test in which several stores and loads of one thread are in progress at the same time.
 const BUSY: &str = "OPENCL busy
 { }
 
@@ -78,7 +77,7 @@ fn a_machine_with_split_caches_can_follow_a_trace() {
         led += 1;
         for step in steps {
             if let (Move::Cross { .. }, Some(crosser)) = (step.mv, step.crosses) {
-                // A request that was kept back, or an answer.
+                // The step is the crossing of a delayed request, or of an answer.
                 ways.insert(step.text == "an answer");
                 younger += usize::from(crosser.nth > 0);
             }

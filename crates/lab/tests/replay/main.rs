@@ -1,5 +1,5 @@
-//! Counterexamples of the explorer, replayed with timing. The same fault comes
-//! out, and a changed file is refused.
+//! Tests the replay with timing of counterexamples of the explorer. The same fault must occur, and
+//! a changed file must be refused.
 
 mod crossing;
 mod staged;
@@ -23,7 +23,7 @@ use sim::config::System;
 use walk::{is_known, plain};
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-/// The recorded trace of hLRC.
+/// The text of the recorded trace with a counterexample of hLRC.
 const KEPT: &str = include_str!("../../../../docs/findings/hlrc.trace");
 
 fn machine(name: &str) -> System {
@@ -35,8 +35,8 @@ fn timed(trace: &Trace) -> Result<Timed, String> {
     replay(trace, &subject, &machine("hrf-8cu"), &|| false).map_err(|error| error.to_string())
 }
 
-/// Asserts that the trace can be written and read, and that its fault comes out
-/// with timing.
+/// Asserts that the trace can be written and read again, and that its fault occurs in the timed
+/// replay.
 fn comes_out(trace: &Trace) {
     let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
     assert_eq!(&read, trace);
@@ -45,14 +45,15 @@ fn comes_out(trace: &Trace) {
     let subject = Subject::named(&trace.protocol).expect("a protocol");
     let explored = read.replay(&subject, u64::MAX, &|| false).expect("it can be explored");
     assert_eq!(explored.verdict, Verdict::Same, "{}:\n{trace}", explored.end);
-    // A fault with another explanation is another fault.
+    // If the recorded fault has another explanation, the replay reports another fault.
     let mut other = read;
     other.violation.why.push('!');
     let other = self::timed(&other).expect("the moves are the same");
     assert_eq!(other.verdict, Verdict::Another, "{}:\n{trace}", other.end);
 }
 
-/// The counterexamples to the claims of a protocol.
+/// Explores the tests, and returns the traces of the counterexamples to the claims of the protocol
+/// `P`.
 fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
     let options = Options::new(vec![bounds]);
     let verification = verify::verify(&Subject::of::<P>(), tests, &options).expect("known models");
@@ -64,7 +65,8 @@ fn shipped(path: &str) -> Test {
     Test::read(path, text).expect("a test")
 }
 
-/// The counterexamples of a test, with the claims or other checks.
+/// The trace of a counterexample to a test, if the explorer finds an outcome or a fault that
+/// `asked` forbids.
 fn refuted(
     explorer: &mut Explorer,
     protocol: &str,
@@ -101,7 +103,8 @@ fn the_recorded_counterexample_is_reproduced_on_every_machine() {
     assert!(!timed(&other).is_ok_and(|timed| timed.verdict == Verdict::Same));
 }
 
-/// Generated programs, with exchanges of every order, and hosts.
+/// Uses generated programs that have atomic exchanges of every memory order, and that have threads
+/// on hosts.
 #[test]
 fn counterexamples_of_hlrc_are_reproduced() {
     let claims = [Claim::of("drf").expect("a known model")];
@@ -138,7 +141,7 @@ fn mutant(protocol: &str, name: &str) -> Mutant {
     found.unwrap_or_else(|| panic!("{protocol} has no mutant {name}"))
 }
 
-/// The first finding about a seeded fault.
+/// The trace of the first counterexample that shows a seeded fault.
 fn first_of(protocol: &str, mutant: &Mutant) -> Trace {
     let subject = Subject::named(protocol).expect("a protocol");
     for bounds in [COMBINING, COMBINING.evicting()] {
@@ -174,14 +177,15 @@ fn a_protocol_without_flushes_fails_with_timing() {
         let trace = first_of(protocol, &mutant(protocol, fault));
         assert!(trace.to_string().contains(&format!("protocol {protocol}\nseeded ")), "{trace}");
         comes_out(&trace);
-        // Without the seeded fault, the same fault does not come out.
+        // Without the seeded fault, the replay does not show the same fault.
         let mut sound = trace;
         sound.mutant = None;
         assert!(!timed(&sound).is_ok_and(|timed| timed.verdict == Verdict::Same));
     }
 }
 
-/// The last of all outcomes, by the shortest schedule.
+/// The trace of the shortest schedule that leads to the last outcome in the sorted list of all
+/// outcomes of a test. `None` if the explorer does not find all outcomes.
 fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Option<Trace> {
     let mut explorer = Explorer::new(&Subject::named(protocol)?, bounds, None);
     let mut limits = Limits { states_max: 5_000, ..Limits::default() };
@@ -199,9 +203,8 @@ fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Op
     Some(trace)
 }
 
-/// The timed machine can follow every schedule of the explorer: on every
-/// protocol, in every placement, with every policy and core, evictions and the
-/// host.
+/// Checks that the timed machine can follow schedules of the explorer, with various protocols,
+/// placements, write policies, kinds of cores, evictions and hosts.
 #[test]
 fn the_machine_follows_every_walk_of_the_explorer() {
     let through = Bounds::new(WritePolicy::Through, WritePolicy::Through);
@@ -218,7 +221,8 @@ fn the_machine_follows_every_walk_of_the_explorer() {
     let tests: Vec<Test> = corpus::shipped().expect("they are tests").into_iter().map(plain).collect();
     let mut kinds = BTreeMap::<&str, usize>::new();
     let mut turn = 0;
-    // The repaired protocols have the same code as the published ones.
+    // The published protocols of STC are left out, because the repaired protocols have the same
+    // code.
     for info in zoo::ALL.iter().filter(|info| !zoo::stc::REFUTED.contains(&info.name)) {
         let mut led = 0;
         for test in &tests {
@@ -256,14 +260,15 @@ fn the_machine_follows_every_walk_of_the_explorer() {
     assert_eq!(seen, BTreeSet::from(["answer", "deliver", "evict", "issue", "serve", "timer"]), "{kinds:?}");
 }
 
-/// Deadlocks, impossible rows, and unfinished work at the end.
+/// The faults are deadlocks, impossible rows of tables, and unfinished work at the end of a run.
 #[test]
 fn faults_other_than_outcomes_are_reproduced() {
     let mut seen = BTreeMap::<Fault, usize>::new();
     let test = shipped("hrf/fig6.litmus");
     for protocol in ["vi", "hlrc-repaired"] {
         let subject = Subject::named(protocol).expect("a protocol");
-        // The named mutant leaves unfinished work at the end of a run. Most others miscount before.
+        // The mutant with this name leaves unfinished work at the end of a run. Most other mutants
+        // fail before the end, because they count wrong.
         let is_wanted =
             |at: usize, mutant: &Mutant| at.is_multiple_of(11) || mutant.name.ends_with("Sync in R, to V");
         for (at, mutant) in mutants::all(&subject).into_iter().enumerate() {
@@ -312,13 +317,13 @@ fn an_impossible_move_is_named_with_the_possible_ones() {
         let why = timed(&trace).map(|timed| timed.end).expect_err(to);
         assert!(why.starts_with(what) && why.lines().count() == 1, "{why}");
     }
-    // After half of the moves it continues.
+    // Without its last move, the run has not ended.
     let mut short: Trace = KEPT.parse().expect("it is kept");
     short.violation.moves.pop();
     let timed = timed(&short).expect("it can be led");
     assert_eq!(
         (timed.verdict, &*timed.end),
-        (Verdict::Misfit, "it has not ended; possible now: `deliver 1 0 0`")
+        (Verdict::Misfit, "the timed run has not ended after the last move; possible now: `deliver 1 0 0`")
     );
 }
 
@@ -341,7 +346,7 @@ fn a_thread_that_never_waits_posts_a_limited_number_of_operations() {
     let mut trace: Trace = text.parse().expect("it is a test still");
     trace.violation.moves.truncate(1);
     let timed = timed(&trace).expect("it can be led");
-    assert_eq!(timed.end, "it has not ended; possible now: `deliver 0 1 0`");
+    assert_eq!(timed.end, "the timed run has not ended after the last move; possible now: `deliver 0 1 0`");
 }
 
 #[test]
@@ -355,11 +360,11 @@ fn features_that_no_timed_machine_has_are_named() {
         }
     };
     assert!(with("agents cu0", "agents command-processor").contains("command processor"));
-    assert!(with("lines 0", "lines 200").contains("needs a line with a number below"));
+    assert!(with("lines 0", "lines 200").contains("a line number below"));
     assert!(with("protocol hlrc\n", "protocol hlrc\nseeded none\n").contains("found `none`"));
 }
 
-/// A small deterministic source of random choices.
+/// A small random generator with a fixed seed, so that all choices can be repeated.
 struct Dice(u64);
 
 impl Dice {

@@ -1,4 +1,5 @@
-//! Programs of several kernels, and work-groups that are preempted.
+//! Tests the timed replay of programs with several kernels, and of programs whose work-groups are
+//! preempted.
 
 use std::collections::BTreeSet;
 
@@ -12,13 +13,14 @@ use proto::{Agent, WritePolicy};
 use crate::walk::{comes_to_its_end, is_known, plain, walk};
 use crate::{COMBINING, Dice, comes_out, timed};
 
-/// The kinds of the moves of a trace.
+/// The kinds of the moves of a trace: the first word of each move.
 fn kinds(trace: &Trace) -> BTreeSet<String> {
     let kind = |mv: &Move| mv.to_string().split(' ').next().unwrap_or_default().to_owned();
     trace.violation.moves.iter().map(kind).collect()
 }
 
-/// Walks of shipped tests on every protocol. Returns the kinds of their moves.
+/// Makes random walks (random schedules) of the built-in litmus tests on every protocol, and
+/// replays them with timing. Returns the kinds of their moves.
 fn walks(
     machines: &[Bounds],
     spread: Spread,
@@ -29,7 +31,8 @@ fn walks(
     let mut dice = Dice(7);
     let tests = corpus::shipped().expect("they are tests").into_iter().map(|test| plain(test.spread(spread)));
     let tests: Vec<Test> = tests.filter(|test| test.program().threads.len() <= 3).collect();
-    // The repaired protocols have the same code as the published ones.
+    // The published protocols of STC are left out, because the repaired protocols have the same
+    // code.
     for info in zoo::ALL.iter().filter(|info| !zoo::stc::REFUTED.contains(&info.name)) {
         let subject = Subject::named(info.name).expect("a protocol");
         let mut led = 0;
@@ -95,7 +98,8 @@ fn preempted_programs_reach_their_ends() {
     }
 }
 
-/// A word is read, written on another compute unit, and read again.
+/// A litmus test: a word is read on one compute unit, written on another compute unit, and read
+/// again on the first compute unit.
 const HANDED_ON: &str = "OPENCL handed-on
 { }
 
@@ -114,7 +118,7 @@ P2@wg 2, dev 0 (global int* x) {
 exists (2:r0=0)
 ";
 
-/// Two compute units read a word that the host reads, too.
+/// A litmus test in which two compute units read a word. The host reads the word at the end.
 const READ: &str = "OPENCL read
 { }
 
@@ -129,8 +133,8 @@ P1@wg 1, dev 0 (global int* x) {
 exists (0:r0=0 /\\ x=0)
 ";
 
-/// The faults of a program on a protocol with a seeded fault in the plan of a kernel's
-/// beginning or end, each with its trace.
+/// The traces of a program's counterexamples on mutants of a protocol. The function `is_it` selects
+/// the mutants (protocols with one seeded fault).
 fn seeded(
     protocol: &str,
     (text, placement): (&str, &dyn Fn(Placement) -> Placement),
@@ -162,15 +166,17 @@ fn handed_on(placement: Placement) -> Placement {
     Placement { agents: vec![Agent::Cu(0), Agent::Cu(1), Agent::Cu(0)], stages: vec![0, 1, 2], ..placement }
 }
 
-/// Parts of the names of faults: at a kernel's end, and at its beginning, which is the
-/// only acquire of these programs.
+/// Parts of the names of seeded faults. The first entry selects faults at the end of a kernel. The
+/// second entry selects faults at the beginning of a kernel, which is the only acquire in these
+/// programs.
 const FAULTS: [&[&str]; 2] = [&["KernelEnd", ", without "], &[": no Invalidate"]];
 
 fn is_of(mutant: &Mutant, fault: &[&str]) -> bool {
     fault.iter().all(|part| mutant.name.contains(part))
 }
 
-/// A kernel that ends without a flush, and one that begins without an invalidation.
+/// The seeded faults are a kernel that ends without a flush, and a kernel that begins without an
+/// invalidation.
 #[test]
 fn faults_of_kernel_boundaries_are_reproduced() {
     for protocol in ["vi", "rsp", "hlrc-repaired", "denovo-b"] {
@@ -187,7 +193,8 @@ fn faults_of_kernel_boundaries_are_reproduced() {
     }
 }
 
-/// The next kernel of a program reads values that the host has overwritten.
+/// After the program, the host overwrites all words. The fault is that the next kernel still reads
+/// old values.
 #[test]
 fn a_stale_copy_after_the_program_is_reproduced() {
     for protocol in ["vi", "rsp", "hlrc-repaired", "denovo-b"] {
@@ -200,8 +207,8 @@ fn a_stale_copy_after_the_program_is_reproduced() {
     }
 }
 
-/// A work-group reads the word that it has written. Another one reads the next
-/// word.
+/// A litmus test in which a work-group reads the word that it has written. Another work-group reads
+/// the next word in the same line.
 const OWN: &str = "OPENCL own-word
 { }
 
@@ -221,7 +228,7 @@ fn paired(placement: Placement) -> Placement {
     Placement { lines: vec![0, 0], ..placement }
 }
 
-/// A work-group that is preempted without a flush, or resumed without an
+/// The seeded faults are a preemption of a work-group without a flush, and a resumption without an
 /// invalidation.
 #[test]
 fn faults_of_preemptions_are_reproduced() {
@@ -236,7 +243,7 @@ fn faults_of_preemptions_are_reproduced() {
     }
 }
 
-/// The timed machine, too, refuses moves out of order.
+/// Checks that the timed machine refuses moves in a wrong order, as the explorer does.
 #[test]
 fn boundaries_and_preemptions_out_of_order_are_refused() {
     let is_it = |mutant: &Mutant| is_of(mutant, FAULTS[0]);

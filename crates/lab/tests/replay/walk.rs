@@ -1,4 +1,5 @@
-//! Random walks of programs in the explorer: all moves of a run, as in a trace.
+//! Makes random walks of programs in the explorer. A walk is a random schedule: all moves of a run,
+//! as in a trace.
 
 use explore::trace::Verdict;
 use explore::verify::{Finding, Test};
@@ -7,10 +8,11 @@ use lab::replay::Timed;
 
 use crate::Dice;
 
-/// No walk of these programs is longer.
+/// The maximum number of moves of a walk. A longer walk is dropped.
 const MOVES_MAX: usize = 250;
 
-/// The possible moves after these.
+/// The moves that are possible after `moves`. The error is the end of the run, if the run has
+/// ended.
 fn open(
     explorer: &mut Explorer,
     test: &Test,
@@ -22,7 +24,8 @@ fn open(
     if drawn.end != End::Goes {
         return Err(drawn.end);
     }
-    // No node has this number.
+    // No node has the number 250, so the move is impossible, and the error lists the possible
+    // moves.
     moves.push(Move::Answer { node: 250, line: 0 });
     let drawn = explorer.replay(&program, &test.placements[placement], moves).expect("supported");
     moves.pop();
@@ -31,8 +34,9 @@ fn open(
     Ok(named.map(|mv| mv.parse().expect("a move")).collect())
 }
 
-/// A walk to the end of the program, if it reaches one. `rare` moves are made whenever
-/// they are possible.
+/// The trace of a random walk, if the walk ends within the maximum number of moves. Moves that
+/// `rare` selects are preferred: if some are possible, the next move is one of them in at least
+/// half of the cases.
 pub(crate) fn walk(
     explorer: &mut Explorer,
     protocol: &str,
@@ -57,13 +61,14 @@ pub(crate) fn walk(
     Some(Trace::of(protocol, test, &finding))
 }
 
-/// The test with words of four bytes, as on the timed machine.
+/// Returns the test with words of four bytes, because the timed machine has such words.
 pub(crate) fn plain(mut test: Test) -> Test {
     test.placements = test.placements.into_iter().map(Placement::plain).collect();
     test
 }
 
-/// Returns true if a message names a feature that no kernel has.
+/// Returns true if an error message names a feature of a litmus test that no kernel on the timed
+/// machine can have.
 pub(crate) fn is_known(why: &str) -> bool {
     let known = [
         "and never looks whether",
@@ -77,7 +82,7 @@ pub(crate) fn is_known(why: &str) -> bool {
     known.iter().any(|known| why.contains(known))
 }
 
-/// Asserts that the timed machine reaches the end of the walk.
+/// Asserts that the timed machine reaches the same end as the walk in the explorer.
 pub(crate) fn comes_to_its_end(trace: &Trace, timed: Result<Timed, String>) {
     let timed = timed.unwrap_or_else(|why| panic!("{why}:\n{trace}"));
     assert_eq!(timed.end, trace.violation.why, "{trace}");

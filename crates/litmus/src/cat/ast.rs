@@ -182,7 +182,8 @@ pub(crate) struct Check {
     pub(crate) negated: bool,
     /// Whether the check is a flag. A flag reports executions but does not forbid them.
     pub(crate) flag: bool,
-    /// Whether the program has undefined behaviour if the flag is raised.
+    /// Whether the program has undefined behaviour if this check is a flag and the flag holds on
+    /// some execution.
     pub(crate) undefined: bool,
     pub(crate) expr: Expr,
     pub(crate) name: Option<String>,
@@ -218,7 +219,7 @@ pub(crate) enum Statement {
     If(Condition, Vec<Statement>, Vec<Statement>),
     /// `match e with || 'tag -> ... || _ -> ... end` over statements.
     Match(Expr, Vec<(Option<String>, Vec<Statement>)>),
-    /// `instructions R[{'once, 'acquire}]`: the annotations that a kind of instruction
-    /// may have, one set for each position.
+    /// `instructions R[{'once, 'acquire}]`: the annotations that a kind of instruction may have.
+    /// The brackets hold one set for each annotation of an instruction.
     Instructions(Place, String, Vec<Expr>),
 }

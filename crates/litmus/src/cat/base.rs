@@ -8,11 +8,12 @@ use crate::program::{Dialect, FenceProxy, Instr, Level, Order, Proxy, Region, Th
 use super::graph::Chosen;
 use super::vulkan;
 
-/// The value of a predefined name.
+/// The value of a predefined name of the `.cat` language.
 pub(super) enum Base {
     /// A set of events.
     Set(EventSet),
-    /// A relation that does not depend on the execution.
+    /// A relation that is the same in all executions of the skeleton (the events of one path
+    /// through each thread).
     Rel(Rows),
     /// A relation that the search enumerates.
     Chosen(Chosen),
@@ -25,7 +26,7 @@ pub(super) enum Base {
     FinalWrites(EventSet),
 }
 
-/// The sets and relations that only some formats define.
+/// The sets and relations that only some test formats define.
 const FORMAT_SPECIFIC: [&str; 34] = [
     "WI",
     "SG",
@@ -73,10 +74,10 @@ pub(super) fn has_c_rmws(on: &Skeleton<'_>) -> bool {
     matches!(on.program.dialect, Dialect::C11 | Dialect::OpenCl) && on.events.iter().any(|e| e.rmw)
 }
 
-/// The pairs (a, b) of writes to one word that contradict a fixed coherence order. The fixed order
-/// serves models that order only the writes in `ordered`. It puts the other writes of each word
-/// first, by event number. The writes in `ordered` follow in an order that this function leaves
-/// open.
+/// For a model that uses the coherence order of only the writes in `ordered`: the pairs (a, b) of
+/// writes to one word that coherence must not contain, so that the search tries only one order of
+/// the other writes. In this one order, the other writes of each word come first, by event number.
+/// The writes in `ordered` come after them. The order among the writes in `ordered` stays open.
 pub(super) fn redundant_orders(on: &Skeleton<'_>, ordered: EventSet) -> Rows {
     let number = |event: &Event| on.events.iter().position(|other| core::ptr::eq(other, event));
     on.rows(|a, b| {
@@ -98,7 +99,8 @@ pub(super) fn defined_by_other_format(name: &str) -> bool {
     FORMAT_SPECIFIC.contains(&name) || vulkan::SETS.contains(&name) || vulkan::RELATIONS.contains(&name)
 }
 
-/// The predefined value of `name` on this skeleton.
+/// The value of the predefined name `name` in the skeleton `on` (the events of one path through
+/// each thread). `None` if the name is not predefined.
 pub(super) fn find(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     if on.program.dialect == Dialect::Vulkan {
         let own = vulkan::set(name, on).map(Base::Set);
@@ -251,7 +253,7 @@ fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
 fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     let n = on.len();
     let same_thread = |a: &Event, b: &Event| a.thread.is_some() && a.thread == b.thread;
-    // Each initial write counts as a thread of its own.
+    // Each initial write counts as a separate thread.
     let internal = || {
         let mut rows = on.rows(same_thread);
         rows.iter_mut().enumerate().for_each(|(i, row)| row.insert(i));
@@ -330,8 +332,9 @@ pub(super) fn same_level(on: &Skeleton<'_>, level: Level) -> Rows {
     on.rows(|a, b| on.around(a, level).is_some() && on.around(a, level) == on.around(b, level))
 }
 
-/// The pairs (a, b) of barrier events at which the thread of a synchronizes with the thread of b.
-/// If b belongs to a thread that arrives at the barrier without waiting, there is no such pair.
+/// The pairs (a, b) of events that meet at a barrier at which the thread of a synchronizes with the
+/// thread of b. If the thread of b only arrives at the barrier and does not wait, there is no pair
+/// with b in second place.
 fn meetings(on: &Skeleton<'_>) -> Rows {
     let mut rows = on.meets.clone();
     for (event, to) in on.events.iter().enumerate() {

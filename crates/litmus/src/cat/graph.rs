@@ -1,4 +1,5 @@
-//! A model applied to one skeleton: a graph of operations on bit matrices.
+//! A model applied to one skeleton (the events of one path through each thread): a graph of
+//! operations on bit matrices.
 //!
 //! Operations that depend on no choice of the search are computed while the graph is
 //! built. Equal operations share a node. The search evaluates the other nodes
@@ -20,14 +21,15 @@ use crate::parse::Place;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub(crate) u32);
 
-/// The relations that the search chooses.
+/// A relation that the search chooses, or that follows directly from these choices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Chosen {
     /// The reads-from relation.
     Rf,
     /// The coherence order of the writes to each word.
     Co,
-    /// From-reads: from a read to the writes after the one that it reads.
+    /// From-reads: relates each read to the writes that follow, in coherence order, the write from
+    /// which the read takes its value.
     Fr,
     /// The order of PTX's sequentially consistent fences.
     SyncFence,
@@ -75,9 +77,9 @@ pub(crate) enum Op {
     Identity(NodeId),
     /// The product `s * t`.
     Product(NodeId, NodeId),
-    /// The set `domain(a)`.
+    /// The set `domain(a)`: the events at the start of a pair of `a`.
     Domain(NodeId),
-    /// The set `range(a)`.
+    /// The set `range(a)`: the events at the end of a pair of `a`.
     Range(NodeId),
     /// A variable of a recursive definition: the number of the definition, and the index of the
     /// variable in it.
@@ -107,7 +109,8 @@ pub(crate) struct Node {
 pub(crate) struct Group {
     pub(crate) vars: Vec<NodeId>,
     pub(crate) bodies: Vec<NodeId>,
-    /// The nodes whose values depend on `vars`. Each node comes after its operands.
+    /// The nodes whose values depend on the variables of the definition (`vars`). Each node comes
+    /// after its operands.
     pub(crate) inner: Vec<NodeId>,
     /// Whether the definition is monotone: no variable occurs in the right operand of a difference.
     pub(crate) monotone: bool,
@@ -115,7 +118,8 @@ pub(crate) struct Group {
     pub(crate) place: Place,
 }
 
-/// The graph and the values of its nodes.
+/// A model applied to one skeleton (the events of one path through each thread): a graph of
+/// operations, with the values of its nodes.
 #[derive(Clone, Debug)]
 pub(crate) struct Graph<W = u128> {
     /// The number of events.
@@ -217,7 +221,7 @@ impl<W: Word> Graph<W> {
         self.constant(false, rows)
     }
 
-    /// Whether the node depends on no choice.
+    /// Whether the value of the node depends on no choice of the search.
     pub(crate) fn is_static(&self, id: NodeId) -> bool {
         let node = self.node(id);
         node.deps == 0 && node.vars == 0
@@ -231,8 +235,8 @@ impl<W: Word> Graph<W> {
         self.is_static(id) && self.value(id).iter().all(|&row| row == EventSet::below(self.events))
     }
 
-    /// Returns the node of an operation, adding it if it is new. Computes the value at
-    /// once if it depends on no choice.
+    /// Returns the node for the operation `op` on `operands`. Adds the node if the graph has no
+    /// such node. Computes its value at once if the value depends on no choice of the search.
     fn operate(&mut self, op: Op, set: bool, operands: &[NodeId]) -> NodeId {
         if let Some(&id) = self.known.get(&op) {
             return id;
@@ -374,7 +378,7 @@ impl<W: Word> Graph<W> {
         self.operate(Op::Range(a), true, &[a])
     }
 
-    /// Computes a node from the values of its operands.
+    /// Computes the value of a node from the values of its operands.
     #[inline]
     pub(crate) fn compute(&mut self, id: NodeId) {
         let Node { op, set, at, .. } = self.nodes[id.0 as usize];
@@ -423,8 +427,8 @@ impl<W: Word> Graph<W> {
         }
     }
 
-    /// Computes a node. If the node is a solution of a recursive definition, solves this definition
-    /// first.
+    /// Computes the value of a node. If the node is a solution of a recursive definition, solves
+    /// this definition first.
     pub(crate) fn refresh(&mut self, id: NodeId) -> Result<(), Diverges> {
         match self.node(id).op {
             Op::Fix(group, index) => {

@@ -21,7 +21,8 @@ pub(crate) struct Allowed {
     place: Place,
 }
 
-/// The declarations of the statements, including those in branches that are not taken.
+/// The declarations in `statements`: those of `instructions` statements, including the statements
+/// in conditional branches that are not taken.
 pub(super) fn declared(statements: &[Statement], files: &[String]) -> Vec<Allowed> {
     let mut found = Declarations::default();
     found.take(statements, files);
@@ -126,7 +127,8 @@ impl Model {
     }
 }
 
-/// The kind of an instruction and its annotations.
+/// The kind of an instruction (such as `R` or `RMW`) and its annotations. `None` for an instruction
+/// that cannot have annotations.
 fn annotated(instr: &Instr) -> Option<(&'static str, &[String])> {
     Some(match instr {
         Instr::Load { access, .. } | Instr::Await { access, .. } => ("R", &access.tags),

@@ -35,8 +35,8 @@ const MARKS: [&str; 26] = [
     ")", "[", "]", "{", "}", ",", "=",
 ];
 
-/// Skips blanks and comments: `// ...`, `# ...`, `/* ... */`, and `(* ... *)`, which
-/// nests.
+/// Skips blanks and comments. The forms of a comment are `// ...`, `# ...`, `/* ... */` and
+/// `(* ... *)`. Only comments of the last form may be nested.
 fn skip_blank(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
     loop {
         if scanner.peek().is_some_and(char::is_whitespace) {
@@ -126,7 +126,7 @@ fn token(scanner: &mut Scanner<'_>) -> Result<Kind, TextError> {
     }
     if first.is_alphanumeric() || first == '_' {
         let word = scanner.take_while(word_char);
-        // A dash is a character of a word, even after `0`.
+        // A dash can be a character of a word, even after `0`.
         return Ok(Kind::Word(word));
     }
     if let Some(mark) = scanner.mark(&MARKS) {

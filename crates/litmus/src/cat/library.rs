@@ -107,7 +107,7 @@ pub(super) fn herd_substitute(name: &str) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// The models of the tool, in the order of listings.
+/// The models that come with the tool, in the order in which a listing shows them.
 #[must_use]
 pub fn shipped_names() -> &'static [Shipped] {
     &SHIPPED
@@ -123,12 +123,13 @@ pub fn shipped(name: &str) -> Option<Result<Model, TextError>> {
     Some(model.map(|model| Model { merges_rmw: false, ..model }))
 }
 
-/// The text of a file of the tool that models may include.
+/// The text of the file `file`, one of the files that come with the tool and that models may
+/// include.
 ///
 /// # Errors
 /// If there is no such file.
 pub fn shipped_file(file: &str) -> Result<String, String> {
     let part = PARTS.iter().find(|(name, _)| *name == file).map(|(_, text)| *text);
     let model = SHIPPED.iter().find(|s| file.strip_suffix(".cat") == Some(s.name)).map(|s| s.text);
-    part.or(model).map(str::to_owned).ok_or_else(|| "the tool has no such file".to_owned())
+    part.or(model).map(str::to_owned).ok_or_else(|| "no built-in file has this name".to_owned())
 }

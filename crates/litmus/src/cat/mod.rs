@@ -1,9 +1,9 @@
 //! Memory models in the `.cat` language.
 //!
-//! A [`Model`] is parsed once and then applied to each skeleton of a test. The language
-//! is that of herd's models: `let`, `let rec ... and`, functions, tags, `match`, set
-//! and relation operators with herd's precedence, checks and flags, `include`,
-//! procedures, `forall`, `with ... from`.
+//! A [`Model`] is parsed once and then applied to each skeleton of a test (the events of one path
+//! through each thread). The language is that of herd's models: `let`, `let rec ... and`,
+//! functions, tags, `match`, set and relation operators with herd's precedence, checks and flags,
+//! `include`, procedures, `forall`, `with ... from`.
 
 pub(crate) mod ast;
 mod base;
@@ -48,7 +48,8 @@ pub struct Model {
     pub name: String,
     /// The file of the model.
     pub file: String,
-    /// The title on the first line of the file.
+    /// The title of the model, which stands at the start of the file. `None` if the file has no
+    /// title.
     pub title: Option<String>,
     /// Whether the model allows a coherence order that leaves writes of a word unordered.
     pub partial_coherence: bool,
@@ -145,7 +146,7 @@ impl Model {
     }
 }
 
-/// Parses the files of a model and puts included files in their places.
+/// Parses the files of a model and replaces each `include` by the statements of the included file.
 struct Reader<'i> {
     names: Names,
     /// The number of enclosing conditional branches. A file that is included inside a branch may be
@@ -156,7 +157,8 @@ struct Reader<'i> {
 }
 
 impl Reader<'_> {
-    /// Appends the statements of a file. Returns its title and its options.
+    /// Parses `text`, the text of the file `file`, and appends its statements to `into`. Returns
+    /// the title and the options of the file.
     fn file(
         &mut self,
         file: &str,

@@ -1,12 +1,14 @@
-//! The values of expressions while a model is applied to a skeleton.
+//! The values that the expressions of a model have while the model is applied to a skeleton (the
+//! events of one path through each thread).
 
 use std::rc::Rc;
 
 use super::ast::{Binding, Expr, Name, Pattern, Statement};
 use super::graph::NodeId;
 
-/// The low and the high bound of a relation or set. The bounds are equal if the value depends on no
-/// choice of the search.
+/// The low bound of a relation or set (the members that it certainly has) and its high bound (the
+/// members that it may have in the end). The bounds are equal if the value depends on no choice of
+/// the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Bounds {
     pub(crate) low: NodeId,
@@ -76,7 +78,7 @@ impl Builtin {
     }
 }
 
-/// A function of the model.
+/// A function that the model defines, with the names in scope at its definition.
 #[derive(Debug)]
 pub(crate) struct Closure {
     pub(crate) parameters: Vec<Pattern>,
@@ -89,7 +91,7 @@ pub(crate) struct Closure {
     pub(crate) file: usize,
 }
 
-/// A procedure of the model.
+/// A procedure that the model defines, with the names in scope at its definition.
 #[derive(Debug)]
 pub(crate) struct Procedure {
     pub(crate) pattern: Pattern,
@@ -118,10 +120,10 @@ pub(crate) enum Value {
     Closure(Rc<Closure>),
     Procedure(Rc<Procedure>),
     Builtin(Builtin),
-    /// The total orders of a set that extend a relation.
+    /// The total orders of the set in the first field that extend the relation in the second field.
     Linearisations(Bounds, Bounds),
-    /// The coherence orders of a set of writes that extend a relation. The search
-    /// enumerates them.
+    /// The coherence orders of the writes in the first field that extend the relation in the second
+    /// field. The search enumerates these orders.
     Coherence(Bounds, Bounds),
 }
 
@@ -145,7 +147,8 @@ impl Value {
     }
 }
 
-/// The names in scope, with their values. This is a linked list, so closures can share its tail.
+/// The names in scope, with their values. This is a linked list, so the functions that the model
+/// defines can share its tail.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Scope(Option<Rc<Entry>>);
 
@@ -174,8 +177,8 @@ impl Scope {
 }
 
 impl Drop for Scope {
-    /// Frees the links in a loop. The default drop is recursive, and a long list would overflow the
-    /// stack.
+    /// Frees the links of the list in a loop. The default drop is recursive, so a long list would
+    /// overflow the stack.
     fn drop(&mut self) {
         let mut next = self.0.take();
         while let Some(entry) = next {

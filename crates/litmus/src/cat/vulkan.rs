@@ -57,8 +57,8 @@ fn has_instruction_mark(event: &Event, tag: &str) -> bool {
 pub(super) fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     Some(match name {
         "ATOM" => on.set(is_atomic),
-        // Non-private accesses are the atomic ones, and those with an availability or visibility
-        // operation.
+        // Non-private accesses are the atomic accesses, and the accesses with an availability or
+        // visibility operation.
         "NONPRIV" => {
             on.set(|e| ["AV", "VIS"].iter().any(|mark| has_instruction_mark(e, mark)) || has(e, "NONPRIV"))
         }

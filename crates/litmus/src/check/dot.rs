@@ -1,5 +1,5 @@
-//! Executions as Graphviz graphs: one column for each thread, one edge for each related
-//! pair.
+//! Draws executions as Graphviz graphs: one column for each thread, and one edge for each pair of
+//! events in a relation.
 
 use core::fmt::Write as _;
 

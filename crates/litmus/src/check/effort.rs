@@ -1,4 +1,5 @@
-//! Tests of the search effort, measured in decisions instead of time.
+//! Tests of the effort of the search. They measure the effort in search nodes and path combinations
+//! instead of time.
 
 use std::ops::ControlFlow;
 

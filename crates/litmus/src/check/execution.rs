@@ -1,4 +1,4 @@
-//! A complete execution, kept for reports, drawings and explanations.
+//! A complete execution of a program, which the crate keeps for reports, drawings and explanations.
 
 use crate::exec::event::{Event, EventKind};
 use crate::exec::set::{EventSet, Word, members, wide};
@@ -12,7 +12,7 @@ use super::search::AllowedExecution;
 pub struct Edges {
     /// The name of the relation.
     pub name: String,
-    /// The pairs of the relation, by event number.
+    /// The pairs of events in the relation. Each event is given by its number.
     pub pairs: Vec<(usize, usize)>,
 }
 
@@ -23,14 +23,16 @@ pub struct Execution {
     pub events: Vec<Event>,
     /// The value that each event reads or writes; `None` for fences.
     pub values: Vec<Option<Value>>,
-    /// Program order, without the pairs that follow by transitivity.
+    /// The program order as pairs of event numbers, without the pairs that follow from other pairs
+    /// by transitivity.
     pub po: Vec<(usize, usize)>,
-    /// Reads-from: pairs of write and read.
+    /// The reads-from relation: pairs of a write and a read that takes its value from this write.
     pub rf: Vec<(usize, usize)>,
-    /// The coherence order, without the pairs that follow by transitivity.
+    /// The coherence order as pairs of event numbers, without the pairs that follow from other
+    /// pairs by transitivity.
     pub co: Vec<(usize, usize)>,
-    /// From-reads: from each read to the writes that directly follow the write that it
-    /// reads.
+    /// The from-reads relation: pairs of a read and a write. The write directly follows, in
+    /// coherence order, the write from which the read takes its value.
     pub fr: Vec<(usize, usize)>,
 }
 
@@ -70,7 +72,8 @@ impl Execution {
         }
     }
 
-    /// The event in words: `b: P0: W[release, device 0] x=1`.
+    /// Describes the event in words: its label, its thread and its action, such as
+    /// `b: P0: W[release, device 0] x=1`.
     #[must_use]
     pub fn describe(&self, program: &Program, event: usize) -> String {
         let of = &self.events[event];
@@ -82,7 +85,8 @@ impl Execution {
     }
 }
 
-/// The action of an event in words.
+/// Describes the action of an event in words, without its label and its thread, such as
+/// `W[release, device 0] x=1`.
 #[must_use]
 pub fn action(program: &Program, event: &Event, value: Option<Value>) -> String {
     let kind = match event.kind {
@@ -125,7 +129,7 @@ pub fn action(program: &Program, event: &Event, value: Option<Value>) -> String 
     }
 }
 
-/// The name of a memory order, as in reports.
+/// The name of a memory order that reports show.
 #[must_use]
 pub const fn order_name(order: Order) -> &'static str {
     match order {

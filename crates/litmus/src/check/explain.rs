@@ -1,8 +1,8 @@
 //! Explains in words why an outcome is allowed or forbidden.
 //!
 //! A forbidden outcome is explained by checks of the model. A check explains the outcome if the
-//! outcome would be allowed without this check. The report shows an execution with the outcome, and
-//! the cycle in it that the check forbids.
+//! outcome would be allowed without this check. The explanation shows an execution with the
+//! outcome, and the cycle in this execution that the check forbids.
 
 use core::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -28,10 +28,10 @@ pub struct Refusal {
     pub check: String,
     /// The property that the check requires.
     pub kind: CheckKind,
-    /// The execution that the check refuses.
+    /// An execution that this check forbids and that all other checks allow.
     pub execution: Execution,
-    /// The events of a cycle that the check forbids. For a check without cycles, the events of a
-    /// pair that it forbids.
+    /// The events of a cycle that the check forbids. For a check that is not about cycles, the
+    /// events of a pair that the check forbids.
     pub cycle: Vec<usize>,
 }
 
@@ -160,7 +160,9 @@ impl Visitor for PropertyVisitor<'_, '_> {
     }
 }
 
-/// The events that violate the check: a shortest cycle, or the first pair in the relation.
+/// The events by which the relation `rows` violates a check of this kind: the events of a shortest
+/// cycle (acyclic), an event that is related to itself (irreflexive), or the events of the first
+/// pair (empty).
 fn violation(kind: CheckKind, rows: &[EventSet]) -> Vec<usize> {
     match kind {
         CheckKind::Acyclic => matrix::shortest_cycle(rows).unwrap_or_default(),
@@ -173,7 +175,8 @@ fn violation(kind: CheckKind, rows: &[EventSet]) -> Vec<usize> {
     }
 }
 
-/// The execution in words: one line for each event, then reads-from and coherence.
+/// Describes the execution in words: one line for each event, then the reads-from relation and the
+/// coherence order.
 #[must_use]
 pub fn narrate(program: &Program, execution: &Execution) -> String {
     let mut text = String::new();
@@ -192,7 +195,8 @@ pub fn narrate(program: &Program, execution: &Execution) -> String {
     text
 }
 
-/// A cycle in words: `b -po-> c -fr-> b`.
+/// The cycle of the refusal as text: the labels of its events and the relations between them, such
+/// as `b -po-> c -fr-> b`.
 #[must_use]
 pub fn cycle_text(execution: &Execution, refusal: &Refusal) -> String {
     let cycle = &refusal.cycle;
@@ -209,7 +213,7 @@ pub fn cycle_text(execution: &Execution, refusal: &Refusal) -> String {
     text
 }
 
-/// The name of the simplest relation that contains the pair of events.
+/// The name of the simplest relation of the execution that contains the pair (`from`, `to`).
 fn edge_name(execution: &Execution, from: usize, to: usize) -> &'static str {
     let pair = &(from, to);
     let same_thread = execution.events[from].thread.is_some()
@@ -227,8 +231,9 @@ fn edge_name(execution: &Execution, from: usize, to: usize) -> &'static str {
     }
 }
 
-/// Explains a report in words. If an execution has the outcome of the condition, shows this
-/// execution, otherwise the checks that forbid the outcome. Flags and notes follow.
+/// Explains a report in words. If some allowed execution has the outcome of the condition, shows
+/// this execution. Otherwise shows the checks of the model that forbid the outcome. The flags and
+/// notes of the report follow.
 ///
 /// # Errors
 /// If the model does not fit the test.
@@ -266,7 +271,11 @@ pub fn explain(
             if stopped {
                 let _ = writeln!(text, "The search for the checks that forbid {what} was stopped.");
             } else if refusals.is_empty() {
-                let _ = writeln!(text, "No single check forbids {what}, or no values lead to it.");
+                let _ = writeln!(
+                    text,
+                    "No single check forbids {what}: several checks forbid it together, or the test cannot \
+                     produce it at all."
+                );
             }
             for refusal in &refusals {
                 let _ = writeln!(
@@ -292,7 +301,7 @@ pub fn explain(
     Ok(text)
 }
 
-/// A flag and the first execution on which it holds, in words.
+/// Describes in words a flag and the first execution on which the flag holds.
 pub(crate) fn flag_text(program: &Program, flag: &Flag) -> String {
     let mut text = format!("Flag `{}` holds on {} of the executions, for example:\n", flag.name, flag.count);
     text.push_str(&narrate(program, &flag.example));

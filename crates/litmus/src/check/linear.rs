@@ -1,8 +1,9 @@
 //! Linear checks: checks of the form `acyclic (known | rf | co | fr)`, where `known` depends on no
 //! choice of the search. Checks of sequential consistency, coherence and TSO have this form.
 //!
-//! The search keeps the transitive closure of the relation and updates it for each new edge,
-//! instead of evaluating the check again. An edge that would close a cycle is refused.
+//! The search keeps the transitive closure of the relation and updates the closure for each new
+//! edge, instead of evaluating the check again. The search does not make a choice whose edge would
+//! close a cycle.
 
 use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
@@ -13,14 +14,15 @@ use crate::exec::set::{EventSet, Word, members};
 /// A check in linear form.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear<W> {
-    /// The candidates for reads-from edges: pairs that are edges of the relation if the search
-    /// chooses them. `co` and `fr` hold the candidates for coherence and from-reads edges.
+    /// The candidates for reads-from edges: pairs that become edges of the checked relation when
+    /// they become pairs of reads-from. The fields `co` and `fr` hold the candidates for coherence
+    /// edges and for from-reads edges.
     rf: Vec<EventSet<W>>,
     co: Vec<EventSet<W>>,
     fr: Vec<EventSet<W>>,
     /// The inverse of `rf`: for each read, the writes that have a pair with this read in `rf`.
     rf_into: Vec<EventSet<W>>,
-    /// The transitive closure of the edges that are in the relation so far.
+    /// The transitive closure of the edges that the checked relation has so far.
     pub(crate) closure: Vec<EventSet<W>>,
 }
 
@@ -56,8 +58,9 @@ impl<W: Word> Linear<W> {
         Some(of)
     }
 
-    /// Adds the pairs of one term of the union, restricted to the pairs in the rows `within`.
-    /// Returns false if the term has a form that a linear check cannot have.
+    /// Adds the pairs of the node `id`, one term of the union that the check examines. Adds only
+    /// pairs that the relation `within` contains. Returns false if the term has a form that a
+    /// linear check cannot have.
     fn take(&mut self, graph: &Graph<W>, id: NodeId, within: &[EventSet<W>]) -> bool {
         let and = |rows: &[EventSet<W>]| -> Vec<EventSet<W>> {
             within.iter().zip(rows).map(|(&w, &row)| w & row).collect()
@@ -93,7 +96,7 @@ impl<W: Word> Linear<W> {
         matrix::is_irreflexive(&self.closure)
     }
 
-    /// Adds one edge. Returns false if the edge closes a cycle.
+    /// Adds one edge to the relation. Returns false if the edge closes a cycle.
     #[inline]
     fn add(&mut self, from: usize, to: usize) -> bool {
         if from == to || self.closure[to].has(from) {
@@ -169,8 +172,8 @@ impl<W: Word> Linear<W> {
     ///
     /// * from a possible write to the successors of the read;
     /// * from the read to each write that follows a possible write in coherence order;
-    /// * from a possible write to each write that follows it in coherence order, as a path over the
-    ///   read.
+    /// * from a possible write to each write that follows the possible write in coherence order:
+    ///   this edge stands for the path from the one write to the other over the read.
     pub(crate) fn holds_for_all(&self, open: &[(usize, EventSet<W>)], co: &[EventSet<W>]) -> bool {
         let mut may = self.closure.clone();
         for &(read, writes) in open {

@@ -1,4 +1,5 @@
-//! Checks a test against a model: the allowed outcomes, and the flags.
+//! Checks a test against a model: finds the outcomes that the model allows, and the flags of the
+//! model that hold.
 //!
 //! ```
 //! let test = "C SB {} P0(atomic_int* x, atomic_int* y) { \
@@ -54,9 +55,10 @@ use search::{Halt, SearchOptions};
 
 /// The options of a check.
 pub struct Options<'a> {
-    /// The maximum number of times that a path takes one backward jump.
+    /// The maximum number of times that a path through a thread takes the same backward jump.
     pub unroll: usize,
-    /// Called at intervals. If it returns true, the check ends with the results so far.
+    /// A function that the check calls at intervals. If the function returns true, the check ends
+    /// with the results so far.
     pub stop: Box<dyn FnMut() -> bool + 'a>,
 }
 
@@ -157,22 +159,22 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
     Ok(report::report(program, model, options.unroll, outcomes, &checks, gaps))
 }
 
-/// The combinations of paths that are examined.
+/// Selects the combinations of paths (one path for each thread) to examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Paths {
-    /// Combinations in which all threads end.
+    /// The combinations in which all threads end.
     Whole,
-    /// Combinations in which some thread waits, or has a loop iteration without an effect.
+    /// The combinations in which some thread waits, or has a loop iteration without an effect.
     Waiting,
 }
 
-/// The number of path combinations between two calls of `stop`. Impossible combinations are counted
-/// too.
+/// The number of path combinations between two calls of the function `stop`, which says whether the
+/// check must end. Combinations that are impossible are counted too.
 const STOP_INTERVAL: usize = 256;
 
 /// Combines the paths of the threads in every way, and calls `visit` with the skeleton of each
-/// combination. `visit` returns false to end the enumeration. At intervals it is called with
-/// `None`, only to ask whether to continue.
+/// combination. `visit` returns false to end the enumeration. At intervals the function calls
+/// `visit` with `None`, only to ask whether to continue.
 fn for_each_skeleton<'p>(
     program: &'p Program,
     unfoldings: &[Unfolding],
@@ -228,8 +230,9 @@ fn for_each_skeleton<'p>(
     }
 }
 
-/// Calls `visit` with one copy of the skeleton for each possible value of its field `meets`.
-/// Returns false if `visit` ended the enumeration.
+/// Calls `visit` with one copy of the skeleton (the events of one path through each thread) for
+/// each possible value of its field `meets` (the pairs of events that meet at barriers). Returns
+/// false if `visit` ended the enumeration.
 fn for_each_meeting<'p>(
     mut skeleton: Skeleton<'p>,
     visit: &mut dyn FnMut(Option<Skeleton<'p>>) -> Result<bool, TextError>,
@@ -244,13 +247,13 @@ fn for_each_meeting<'p>(
     visit(Some(Skeleton { meets: last, ..skeleton }))
 }
 
-/// Whether some thread waits, or has a loop iteration without an effect. Such executions are
-/// examined for races only.
+/// Whether some thread waits, or has a loop iteration without an effect, on the paths `traces`. The
+/// executions of such paths are examined for races only.
 ///
 /// The result is false if several threads have a loop iteration without an effect. Such an
-/// iteration only reads, and two reads do not race, so combinations with one of these threads show
-/// the same races. The result is also false if a thread waits and the test has a filter on final
-/// states.
+/// iteration only reads, and two reads do not race. So the combinations of paths in which only one
+/// thread has such an iteration show the same races. The result is also false if a thread waits and
+/// the test has a filter on final states.
 fn is_waiting(program: &Program, traces: &[&Trace]) -> bool {
     if program.filter.is_some() && traces.iter().any(|t| t.waits_at.is_some()) {
         return false;

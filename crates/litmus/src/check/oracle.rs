@@ -71,7 +71,7 @@ impl Counter {
         self.reported += 1;
     }
 
-    /// The counts that the search should give, computed from a list of all executions.
+    /// Computes the counts that the search should give from `all`, the list of all executions.
     fn of(all: &BTreeSet<Pairs>) -> Counter {
         let mut counter = Counter::default();
         for (rf, co, flags) in all {
@@ -100,7 +100,7 @@ impl Visitor for Counter {
     }
 }
 
-/// Evaluates the whole model on one candidate execution, without results of the search.
+/// Evaluates the whole model on one candidate execution. Uses no results of the search.
 fn judge(
     staged: &mut stage::Staged,
     skeleton: &Skeleton<'_>,
@@ -221,10 +221,10 @@ fn pruning_loses_and_invents_no_execution() {
         let dialect = match of.name {
             name if name.starts_with("ptx") => Dialect::Ptx,
             name if name.starts_with("opencl") => Dialect::OpenCl,
-            // The Vulkan model has a test of its own.
+            // A separate test covers the Vulkan model.
             "vulkan" => continue,
-            // The flags of these models depend on `with` statements, which have a test of their
-            // own.
+            // The flags of these models depend on `with` statements. A separate test covers such
+            // flags.
             "drf" | "hrf-direct" | "hrf-indirect" => continue,
             _ => Dialect::C11,
         };
@@ -273,7 +273,8 @@ fn pruning_is_exact_on_read_modify_writes_and_barriers() {
     }
 }
 
-/// Tests models with a partial coherence order, and models that restrict the atomicity rule to some
+/// Tests that the search finds exactly the executions that the oracle finds, for models with a
+/// partial coherence order, and for models that restrict the atomicity rule to some
 /// read-modify-writes or to some intervening writes.
 #[test]
 fn pruning_is_exact_on_atomicity_of_any_form() {

@@ -16,7 +16,7 @@ use super::search::{AllowedExecution, Visitor};
 /// of values in these states.
 const STATES_MAX: usize = 200_000;
 const VALUES_MAX: usize = 2_000_000;
-/// The maximum number of final states for which an execution is kept as a witness.
+/// The maximum number of final states for which an execution is kept as an example.
 const EXAMPLES_MAX: usize = 256;
 
 /// A final state, with the number of executions that end in it.
@@ -41,10 +41,10 @@ pub(crate) struct Flagged {
     pub(crate) waits: bool,
 }
 
-/// The results for one program.
+/// The results of a search for one program.
 pub(crate) struct Outcomes<'o> {
-    /// The registers and locations (terms) whose values form a final state. The first ones are the
-    /// terms that the test shows. The others are used only by the filter of the test.
+    /// The registers and locations (terms) whose values form a final state. The terms that the test
+    /// shows come first. Only the filter of the test uses the terms after them.
     pub(crate) terms: Vec<Term>,
     pub(crate) shown: usize,
     pub(crate) states: BTreeMap<Vec<Value>, Outcome>,
@@ -91,7 +91,8 @@ impl<'o> Outcomes<'o> {
 }
 
 impl Outcomes<'_> {
-    /// Whether the caller asks the search to stop. Records the answer in `stopped`.
+    /// Asks the caller whether the search should stop. Returns the answer, and records it in the
+    /// field `stopped`.
     pub(crate) fn is_stopped(&mut self) -> bool {
         let stop = (self.stop)();
         self.stopped |= stop;
@@ -99,7 +100,8 @@ impl Outcomes<'_> {
     }
 }
 
-/// A visitor that adds the results of one skeleton to the results of the program.
+/// A visitor that adds the results of one skeleton (the events of one path through each thread) to
+/// the results of the program.
 pub(crate) struct OutcomeVisitor<'a, 's, 'p, 'o> {
     pub(crate) skeleton: &'s Skeleton<'p>,
     pub(crate) into: &'a mut Outcomes<'o>,
@@ -217,12 +219,13 @@ impl OutcomeVisitor<'_, '_, '_, '_> {
     }
 }
 
-/// The error that a final value does not exist, because its computation divides by zero.
+/// The error for a final value that does not exist, because its computation divides by zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DivisionByZero;
 
 /// Calls `visit` with the values of `terms` at the end of an execution. If the coherence order is
-/// partial, an execution has one final state for each choice of last writes.
+/// partial, a word may have several last writes. The execution then has one final state for each
+/// choice of one last write for each word.
 pub(crate) fn final_states<W: Word>(
     skeleton: &Skeleton<'_>,
     terms: &[Term],
@@ -265,7 +268,8 @@ pub(crate) fn final_states<W: Word>(
     Ok(choose_last(&mut key, &open, found, visit))
 }
 
-/// Enumerates the last write of each word. All names of one word get the value of the same write.
+/// Enumerates the choices of a last write for each word. All names of one word get the value of the
+/// same last write.
 fn choose_last<W: Word>(
     key: &mut Vec<Value>,
     open: &[(usize, LocId, EventSet)],

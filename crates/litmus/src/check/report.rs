@@ -1,4 +1,4 @@
-//! The report of a check, as text and as data.
+//! The report of a check of a test against a model, as text and as data.
 
 use core::fmt::{self, Write as _};
 use std::collections::BTreeMap;
@@ -15,14 +15,14 @@ use super::outcome::Outcomes;
 /// A final state of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct State {
-    /// The terms and their values: `("0:r1", "1")`. The texts are shared, because there
-    /// may be very many states.
+    /// The registers and locations of the state with their values, such as `("0:r1", "1")`. The
+    /// states share the texts, because a report may have very many states.
     pub values: Vec<(Arc<str>, Arc<str>)>,
-    /// The number of executions with this state.
+    /// The number of executions that end in this state.
     pub count: u64,
     /// Whether the state has the property of the test's condition.
     pub satisfies: bool,
-    /// An execution with this state.
+    /// An execution that ends in this state. `None` if no execution is kept for this state.
     pub example: Option<Box<Execution>>,
 }
 
@@ -64,7 +64,7 @@ impl Flag {
     }
 }
 
-/// The result of a check.
+/// The result of checking a test against a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
     /// The name of the test.
@@ -87,7 +87,7 @@ pub struct Report {
     pub flags: Vec<Flag>,
     /// Whether the check has examined all executions.
     pub complete: bool,
-    /// Whether a complete check would give the same verdict.
+    /// Whether it is certain that a complete check would give the same verdict.
     pub decided: bool,
     /// The reasons why the check is incomplete, in words.
     pub bound: Option<String>,
@@ -137,8 +137,8 @@ pub(crate) fn report(
             |value: Value| texts.entry(value).or_insert_with(|| Arc::from(program.value_name(value))).clone();
         let values: Vec<(Arc<str>, Arc<str>)> =
             names.iter().zip(&key).map(|(name, &value)| (name.clone(), text(value))).collect();
-        // States that differ only in terms of the filter look alike, because these terms are not
-        // shown. Such states are merged.
+        // The report does not show the terms that only the filter uses. States that differ only in
+        // these terms look alike, so they are merged.
         match states.last_mut().filter(|last| last.values == values && last.satisfies == satisfies) {
             Some(last) => last.count = last.count.saturating_add(outcome.count),
             None => states.push(State { values, count: outcome.count, satisfies, example: outcome.example }),
@@ -160,11 +160,16 @@ pub(crate) fn report(
         notes.push(format!("some executions have undefined behaviour, {what}{place}: they are not counted"));
     }
     if divergent {
-        notes.push("some executions diverge at a barrier: not all of its threads arrive".to_owned());
+        notes.push(
+            "in some executions the threads diverge at a barrier: not all threads of the barrier arrive"
+                .to_owned(),
+        );
     }
     if stuck {
         notes.push(
-            "in some executions a thread waits at a barrier for ever: they count as final states".to_owned(),
+            "in some executions a thread waits at a barrier for ever: the states of these executions count \
+             as final states"
+                .to_owned(),
         );
     }
     for thread in non_terminating {
@@ -172,7 +177,7 @@ pub(crate) fn report(
     }
     for (check, _) in flags.iter().filter(|(_, flagged)| flagged.waits) {
         let name = checks.get(*check).map_or("", |check| &check.name);
-        notes.push(format!("`{name}` holds in an execution where a thread waits, perhaps for ever"));
+        notes.push(format!("the flag `{name}` holds in an execution where a thread waits, perhaps for ever"));
     }
     let quantifier = program.condition.quantifier;
     let verdict = program.condition.verdict(positive > 0, negative == 0);
@@ -225,12 +230,12 @@ fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
         parts.push("the search was stopped".to_owned());
     }
     if gaps.waiting {
-        parts.push("some executions with a waiting thread were left out".to_owned());
+        parts.push("some executions in which a thread waits, perhaps for ever, were left out".to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }
 
-/// The condition in herd's notation.
+/// The text of the test's condition in herd's notation.
 #[must_use]
 pub(crate) fn condition_text(program: &Program) -> String {
     let Condition { quantifier, prop } = &program.condition;
@@ -242,7 +247,8 @@ pub(crate) fn condition_text(program: &Program) -> String {
     format!("{word} ({})", prop_text(program, prop, Within::Top))
 }
 
-/// The operator that encloses a proposition. It decides whether parentheses are needed.
+/// The operator that encloses a proposition. This operator decides whether the text of the
+/// proposition needs parentheses.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     Top,
@@ -292,8 +298,9 @@ impl Report {
         }
     }
 
-    /// Says in one word how many executions have the property of the condition: `Never` for none,
-    /// `Sometimes` for some, `Always` for all. `Undecided` if the verdict is undecided.
+    /// Says in one word how many executions have the property of the condition: `Never` if no
+    /// execution has it, `Sometimes` if some executions have it, `Always` if all executions have
+    /// it. `Undecided` if a complete check may give another verdict.
     #[must_use]
     pub const fn observation(&self) -> &'static str {
         if !self.decided {

@@ -1,6 +1,6 @@
-//! Searches the executions that a model allows for one that ends with a spinning thread. A thread
-//! spins if the last iteration of its loop only reads, and each read returns a final value of
-//! memory.
+//! Searches the executions that a model allows for an execution that ends with a spinning thread. A
+//! thread spins if the last iteration of its loop only reads, and each read returns a final value
+//! of memory.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +17,8 @@ use super::search::{self, AllowedExecution, Halt, SearchOptions, Visitor};
 use super::{Options, fence_orders, for_each_meeting};
 use crate::exec::sym::Sym;
 
-/// The number of path combinations between two calls of `stop`.
+/// The number of path combinations between two calls of the function `stop`, which says whether the
+/// search must end.
 const STOP_INTERVAL: usize = 256;
 
 /// The result of a search for spinning threads.
@@ -115,8 +116,8 @@ fn paths(unfolding: &Unfolding, scheduler: Scheduler) -> Vec<Path> {
     paths
 }
 
-/// The beginning of a path: its first `events` events, with the guards that depend on these events
-/// only.
+/// The beginning of the path `trace`: its first `events` events, and the guards (conditions of the
+/// path) that depend on these events only.
 fn cut(trace: &Trace, events: usize) -> Trace {
     let mut cut = trace.clone();
     cut.events.truncate(events);
@@ -197,7 +198,8 @@ fn advance(choice: &mut [usize], paths: &[Vec<Path>]) -> bool {
     false
 }
 
-/// Whether some thread spins, and no thread that the scheduler guarantees to run is stopped.
+/// Whether some thread spins on the paths `chosen`, and none of the paths ends because the
+/// scheduler stopped a thread that it guarantees to run.
 fn may_spin(scheduler: Scheduler, chosen: &[&Path]) -> bool {
     let set = |wanted: &dyn Fn(&Path) -> bool| {
         chosen.iter().enumerate().fold(0u64, |set, (t, path)| set | u64::from(wanted(path)) << t)
@@ -270,9 +272,9 @@ impl Visitor for SpinVisitor<'_, '_, '_, '_> {
 }
 
 impl SpinVisitor<'_, '_, '_, '_> {
-    /// Whether the thread reads the same values for ever: each read that the loop repeats reads
-    /// from a write that is last in coherence order. Memory is fair, so in the end every read reads
-    /// from such a write.
+    /// Whether the thread reads the same values for ever. This is so if each read that the loop
+    /// repeats reads from a write that is last in coherence order. Memory is fair, so in the end
+    /// every read reads from such a write.
     fn spins<W: Word>(&self, thread: usize, found: &AllowedExecution<'_, W>) -> bool {
         let base = self.skeleton.base[thread];
         let trace = &self.chosen[thread].trace;
@@ -285,8 +287,9 @@ impl SpinVisitor<'_, '_, '_, '_> {
         }
     }
 
-    /// Whether some last write to the word, in coherence order, has a value that keeps the thread
-    /// waiting.
+    /// Whether the thread may wait for ever at an `await` of the word `loc`: whether some last
+    /// value of the word fails the comparison `cmp` with `wanted`. A last value is the value of a
+    /// write that is last in coherence order, or the initial value if there is no write.
     fn awaits<W: Word>(
         &self,
         base: usize,

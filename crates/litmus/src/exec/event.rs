@@ -11,11 +11,11 @@ pub enum EventKind {
     Write,
     /// The event is a fence, which orders the accesses before and after it.
     Fence,
-    /// The event waits for other threads at a barrier.
+    /// The event is the arrival of the thread at a barrier, where threads wait for each other.
     Barrier,
-    /// The fence before a barrier.
+    /// The event is the fence before a barrier.
     BarrierEntry,
-    /// The fence after a barrier.
+    /// The event is the fence after a barrier.
     BarrierExit,
 }
 
@@ -26,18 +26,20 @@ pub struct Meeting {
     pub group: ScopeId,
     /// The number of the barrier in the text of the test.
     pub instance: Value,
-    /// The number of the barrier resource, which some instructions select.
+    /// The number of the barrier resource that the instruction selects.
     pub id: Value,
     /// The number of earlier arrivals of this thread at the barrier.
     pub round: u16,
-    /// The number of threads that must meet. `None` if the whole group must meet.
+    /// The number of threads that must meet. `None` if the barrier waits for all threads of the
+    /// scope instance `group` whose code has the barrier.
     pub quorum: Option<Value>,
     /// Whether the thread only arrives and does not wait.
     pub arrive: bool,
 }
 
 impl Meeting {
-    /// The fields that identify a meeting: they are equal for all threads that meet there.
+    /// The fields that identify a meeting of threads at a barrier. These fields are equal for all
+    /// threads that meet there.
     #[must_use]
     pub const fn key(&self) -> (ScopeId, Value, Value, u16) {
         (self.group, self.instance, self.id, self.round)
@@ -55,7 +57,7 @@ pub struct Event {
     pub line: u32,
     /// The kind of the event.
     pub kind: EventKind,
-    /// The accessed location. It may be one of several names of a word.
+    /// The location that the event accesses. The location may be one of several names of one word.
     pub loc: Option<LocId>,
     /// The memory order of the event.
     pub order: Order,
@@ -80,7 +82,7 @@ pub struct Event {
     pub local: bool,
     /// The arrival at a barrier, if the event belongs to a barrier.
     pub meeting: Option<Meeting>,
-    /// The annotations that no other field holds.
+    /// The annotations of the instruction that no other field holds.
     pub tags: Vec<String>,
 }
 

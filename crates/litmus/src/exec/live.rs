@@ -1,10 +1,10 @@
-//! Liveness of registers.
+//! Liveness of registers: finds the registers whose values may still be read.
 
 use crate::program::{Expr, Fence, Instr, Program, Term, ThreadId};
 
-/// Whether each register is live, for each position in the thread's code and for its end. A
-/// register is live if its value may still be read by a later instruction, by the condition or by
-/// the filter.
+/// For each position in the thread's code and for the end of the code, whether each register is
+/// live. A register is live if its value may still be read by a later instruction, by the condition
+/// or by the filter.
 pub(crate) fn live_registers(program: &Program, id: ThreadId) -> Vec<Vec<bool>> {
     let thread = program.thread(id);
     let count = thread.registers.len();
@@ -66,7 +66,7 @@ fn kill(instr: &Instr, live: &mut [bool]) {
     }
 }
 
-/// Visits the expressions that an instruction evaluates.
+/// Calls `visit` with each expression that the instruction evaluates.
 pub(crate) fn for_each_read(instr: &Instr, visit: &mut dyn FnMut(&Expr)) {
     if let Some(access) = instr.access() {
         visit(&access.address);

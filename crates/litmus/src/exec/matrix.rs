@@ -5,7 +5,7 @@
 
 use super::set::{EventSet, Word, members};
 
-/// `out = a ; b`.
+/// Computes `out = a ; b`, the composition of the relations `a` and `b`.
 #[inline]
 pub fn seq<W: Word>(out: &mut [EventSet<W>], a: &[EventSet<W>], b: &[EventSet<W>]) {
     for (out, &row) in out.iter_mut().zip(a) {
@@ -13,7 +13,7 @@ pub fn seq<W: Word>(out: &mut [EventSet<W>], a: &[EventSet<W>], b: &[EventSet<W>
     }
 }
 
-/// `out = a^-1`.
+/// Computes `out = a^-1`, the inverse of the relation `a`.
 #[inline]
 pub fn inverse<W: Word>(out: &mut [EventSet<W>], a: &[EventSet<W>]) {
     out.fill(EventSet::EMPTY);
@@ -72,21 +72,21 @@ pub fn is_empty<W: Word>(a: &[EventSet<W>]) -> bool {
     a.iter().all(|row| row.is_empty())
 }
 
-/// The events that are related to some event: those with a successor.
+/// The events that have a successor in the relation `a`.
 #[inline]
 #[must_use]
 pub fn domain<W: Word>(a: &[EventSet<W>]) -> EventSet<W> {
     a.iter().enumerate().filter(|(_, row)| !row.is_empty()).map(|(event, _)| event).collect()
 }
 
-/// The events that some event is related to: those with a predecessor.
+/// The events that have a predecessor in the relation `a`.
 #[inline]
 #[must_use]
 pub fn range<W: Word>(a: &[EventSet<W>]) -> EventSet<W> {
     a.iter().fold(EventSet::EMPTY, |set, &row| set | row)
 }
 
-/// A shortest cycle of `a`, as its events in order. `None` if there is no cycle.
+/// A shortest cycle of `a`, given by the events of the cycle in order. `None` if there is no cycle.
 #[must_use]
 pub fn shortest_cycle<W: Word>(a: &[EventSet<W>]) -> Option<Vec<usize>> {
     let mut best: Option<Vec<usize>> = None;

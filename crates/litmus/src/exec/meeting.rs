@@ -1,9 +1,10 @@
-//! The threads that meet at each barrier.
+//! Finds the threads that meet at each barrier.
 //!
-//! A barrier without a count completes when all threads of its group whose code has the barrier
-//! have arrived. A barrier with a count completes when that many threads have arrived, and may then
-//! complete again. The arrivals of one completion are a generation. Each division of the arrivals
-//! into generations is an execution of its own.
+//! A barrier without a count completes when all threads of its group (a scope instance) whose code
+//! has the barrier have arrived. A barrier with a count completes when the given number of threads
+//! has arrived, and may then complete again with further threads. A generation is the set of
+//! arrivals of one completion. Each division of the arrivals into generations gives a separate
+//! execution.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +16,8 @@ use super::set::{EVENTS_MAX, EventSet, members};
 use super::skeleton::{Rows, Skeleton};
 use super::unfold::{Trace, WaitPoint};
 
-/// The maximum number of divisions into generations that are tried.
+/// The maximum number of tried divisions of arrivals into generations (sets of arrivals that
+/// complete a barrier together).
 const DIVISIONS_MAX: usize = 10_000;
 
 /// The arrival of one thread at a barrier.
@@ -27,7 +29,7 @@ struct Arrival {
     arrive: bool,
 }
 
-/// A barrier with a count.
+/// A barrier with a count: it completes when a given number of threads has arrived.
 struct Counted {
     of: Meeting,
     count: usize,
@@ -36,8 +38,10 @@ struct Counted {
 }
 
 impl Skeleton<'_> {
-    /// Computes `meets` for the barriers without a count. Computes `meetings` for the other
-    /// barriers: one element for each division of their arrivals into generations.
+    /// Computes the field `meets` (the pairs of events that meet) for the barriers without a count.
+    /// Computes `meetings` (the possible values of `meets`) for the barriers with a count: one
+    /// element for each division of their arrivals into generations (sets of arrivals that complete
+    /// a barrier together).
     pub(super) fn meet(&mut self, traces: &[&Trace]) {
         let counted = self.counted_barriers(traces);
         let meetings: Vec<(usize, Meeting, ThreadId)> =
@@ -107,7 +111,8 @@ impl Skeleton<'_> {
         found
     }
 
-    /// All divisions of the arrivals at a barrier into generations.
+    /// All divisions of the arrivals at a barrier into generations (sets of arrivals that complete
+    /// the barrier together). Each division is given by the pairs of events that meet.
     fn divisions(&mut self, barrier: &Counted) -> Vec<Rows> {
         let mut found = BTreeSet::new();
         let mut left = DIVISIONS_MAX;
@@ -117,7 +122,8 @@ impl Skeleton<'_> {
         found.into_iter().collect()
     }
 
-    /// Whether some order exists in which all generations can complete, one after the other.
+    /// Whether some order exists in which all generations can complete, one after the other. A
+    /// generation is a set of `arrivals` that `meets` relates: they complete a barrier together.
     fn in_order(&self, arrivals: &[EventSet], meets: &[EventSet]) -> bool {
         let waits = |event: usize| self.events[event].meeting.is_some_and(|m| !m.arrive);
         let generation = |arrival: EventSet| {
@@ -148,8 +154,9 @@ impl Skeleton<'_> {
     }
 
     /// Whether enough threads have arrived at a barrier. A barrier with a count needs that number
-    /// of threads. A barrier without a count needs all threads of the group whose code has the
-    /// barrier, except the threads that arrive at it with another barrier resource.
+    /// of threads. A barrier without a count needs all threads of its group (a scope instance)
+    /// whose code has the barrier, except the threads that arrive at it with another barrier
+    /// resource.
     pub(super) fn is_met(&self, meeting: &Meeting, arrived: ThreadSet) -> bool {
         if let Some(quorum) = meeting.quorum {
             return Value::from(arrived.count()) >= quorum;
@@ -169,8 +176,9 @@ fn is_same(a: &Meeting, b: &Meeting) -> bool {
     (a.group, a.instance, a.id) == (b.group, b.instance, b.id)
 }
 
-/// Extends a division of arrivals into generations in every possible way. The barrier completes
-/// with each possible set of threads, or the division ends here.
+/// Extends a division of arrivals into generations (sets of arrivals that complete the barrier
+/// together) in every possible way: adds each possible next generation, or ends the division here
+/// if that is possible. Records the finished divisions in `found`.
 fn complete(
     barrier: &Counted,
     next: &mut [usize],

@@ -1,4 +1,4 @@
-//! Candidate executions of a program.
+//! Builds the candidate executions of a program.
 //!
 //! Each thread is unfolded into traces: the paths through its code, with symbolic values for reads.
 //! A combination of one trace for each thread makes a [`Skeleton`](skeleton::Skeleton): the events,

@@ -1,7 +1,8 @@
-//! Sets of events. The rows of a relation are such sets.
+//! Sets of events. A relation is a list of such sets, its rows.
 //!
-//! A set is a word of bits. Most executions have at most 64 events. For them the search uses words
-//! of 64 bits, and for larger executions it uses wide words.
+//! A set is a word with one bit for each event. Most executions have at most 64 events, and for
+//! these executions the search uses words of 64 bits. For larger executions it uses words of 128
+//! bits (wide words).
 
 use core::fmt::Debug;
 use core::hash::Hash;
@@ -23,7 +24,7 @@ pub trait Word:
     + BitAndAssign
     + BitOrAssign
 {
-    /// The number of bits.
+    /// The number of bits of the word.
     const BITS: usize;
     /// The word in which no bit is set.
     const NONE: Self;
@@ -34,17 +35,18 @@ pub trait Word:
     fn all(condition: bool) -> Self;
     /// The word in which the bits with numbers below `count` are set.
     fn below(count: usize) -> Self;
-    /// Whether the bit is set.
+    /// Whether the bit `at` is set.
     fn has(self, at: usize) -> bool;
     /// The number of set bits.
     fn ones(self) -> u32;
-    /// Removes and returns the lowest set bit.
+    /// Clears the lowest set bit and returns its number. `None` if no bit is set.
     fn pop(&mut self) -> Option<usize>;
-    /// The lowest set bit.
+    /// The number of the lowest set bit. `None` if no bit is set.
     fn lowest(self) -> Option<usize>;
-    /// The lowest bits of a wide word, as many as this word has.
+    /// Converts a wide word (128 bits) to this type: keeps the lowest bits, as many as this type
+    /// has.
     fn narrow(wide: u128) -> Self;
-    /// This word, extended with zeros to a wide word.
+    /// This word, extended with zeros to a wide word (128 bits).
     fn widen(self) -> u128;
 }
 
@@ -149,7 +151,7 @@ impl<W: Word> EventSet<W> {
         self.0 == W::NONE
     }
 
-    /// Whether all members are members of `other`.
+    /// Whether all members of this set are members of `other`.
     #[inline]
     #[must_use]
     pub fn is_within(self, other: EventSet<W>) -> bool {
@@ -170,7 +172,7 @@ impl<W: Word> EventSet<W> {
         self.0.lowest()
     }
 
-    /// The only member, if there is exactly one.
+    /// The member of a set that has exactly one member. `None` for every other set.
     #[inline]
     #[must_use]
     pub fn single(self) -> Option<usize> {
@@ -210,7 +212,7 @@ impl<W: Word> EventSet<W> {
         EventSet(self.0 & W::all(condition))
     }
 
-    /// The same set in a wide word.
+    /// The same set in a wide word (128 bits).
     #[inline]
     #[must_use]
     pub fn wide(self) -> EventSet {
@@ -233,7 +235,7 @@ pub(crate) fn narrow<W: Word>(rows: &[EventSet]) -> Vec<EventSet<W>> {
     rows.iter().map(|row| row.narrow()).collect()
 }
 
-/// Converts the rows of a relation to wide words.
+/// Converts the rows of a relation to wide words (128 bits).
 pub(crate) fn wide<W: Word>(rows: &[EventSet<W>]) -> Vec<EventSet> {
     rows.iter().map(|row| row.wide()).collect()
 }
@@ -310,7 +312,8 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
-    /// Sets with every combination of members at the ends of the two halves of the word.
+    /// Test sets. Their members are events whose bits are near the ends of the two halves of the
+    /// word. Every combination of these events is one set.
     fn some<W: Word>() -> Vec<BTreeSet<usize>> {
         let half = W::BITS / 2;
         let ends = [0, 1, half - 2, half - 1, half, half + 1, W::BITS - 2, W::BITS - 1];

@@ -1,5 +1,5 @@
-//! Skeletons. A skeleton has one path for every thread: the events, and all relations that do not
-//! depend on reads-from.
+//! Skeletons. A skeleton combines one path of each thread. It has the events of these paths, and
+//! all relations between the events that do not depend on reads-from.
 
 use crate::program::{Level, LocId, Program, ScopeId, ThreadId, ThreadSet};
 
@@ -11,36 +11,40 @@ use super::unfold::{Trace, WaitPoint};
 /// A relation: for each event, the set of its successors.
 pub type Rows = Vec<EventSet>;
 
-/// The events of an execution and their fixed relations.
+/// The events of one path through each thread, and the relations between these events that do not
+/// depend on reads-from.
 #[derive(Clone, Debug)]
 pub struct Skeleton<'p> {
     /// The program of the execution.
     pub program: &'p Program,
     /// The events: initial writes, then each thread's events in program order.
     pub events: Vec<Event>,
-    /// The value that each event writes.
+    /// For each event, the value that it writes, as a term over the values of reads.
     pub(crate) values: Vec<Sym>,
     /// For each thread, the number of its first event.
     pub(crate) base: Vec<usize>,
-    /// For each thread, the final values of its registers.
+    /// For each thread, the final values of its registers, as terms over the values of reads.
     pub(crate) registers: Vec<Vec<Sym>>,
     /// The conditions (guards) under which the threads take their paths. Each guard comes with the
     /// number of the thread whose reads it uses.
     pub(crate) guards: Vec<(usize, Sym)>,
     /// The program order.
     pub po: Rows,
-    /// The address dependencies.
+    /// The address dependencies: the pairs of a read and a later event whose address depends on the
+    /// read's value.
     pub addr: Rows,
-    /// The data dependencies.
+    /// The data dependencies: the pairs of a read and a later event whose value depends on the
+    /// read's value.
     pub data: Rows,
-    /// The control dependencies.
+    /// The control dependencies: the pairs of a read and a later event whose execution depends on
+    /// the read's value.
     pub ctrl: Rows,
     /// The pairs of the read and the write of each read-modify-write.
     pub rmw: Rows,
     /// The pairs of events that meet at barriers.
     pub meets: Rows,
-    /// The possible values of `meets`. There are several only if some barrier waits for a given
-    /// number of threads.
+    /// The possible values of the field `meets`. The list has several values only if some barrier
+    /// waits for a given number of threads.
     pub(crate) meetings: Vec<Rows>,
     /// Whether `meets` has more possible values than `meetings` holds.
     pub(crate) meetings_overflow: bool,
@@ -48,16 +52,17 @@ pub struct Skeleton<'p> {
     pub(crate) stuck: bool,
     /// For each read, the writes to its word.
     pub(crate) writes_of: Vec<EventSet>,
-    /// Undefined behaviour on these paths: its reason and its source line.
+    /// The undefined behaviour on these paths: its reason and its source line. `None` if the paths
+    /// have no undefined behaviour.
     pub fault: Option<(&'static str, u32)>,
     /// Whether some threads of a barrier arrive at it, and others never do.
     pub divergent: bool,
 }
 
-/// The reason why traces cannot be combined into a skeleton.
+/// The reason why traces (one path of each thread) cannot be combined into a skeleton.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SkeletonError {
-    /// There are too many events.
+    /// The traces together have too many events.
     TooManyEvents,
 }
 
@@ -108,8 +113,9 @@ impl<'p> Skeleton<'p> {
         Ok(of)
     }
 
-    /// Whether some waiting thread is certain to proceed. If so, this combination of paths adds no
-    /// executions: combinations with longer paths of that thread cover them.
+    /// Whether some waiting thread is certain to proceed. If so, this combination of paths gives no
+    /// executions of its own, because combinations with longer paths of that thread cover its
+    /// executions.
     pub(crate) fn can_proceed(&self, traces: &[&Trace]) -> bool {
         traces.iter().any(|trace| match &trace.waits_at {
             None | Some(WaitPoint::Loop(_)) => false,
@@ -165,8 +171,9 @@ impl<'p> Skeleton<'p> {
         self.guards.extend(trace.guards.iter().map(|guard| (thread, guard.clone())));
     }
 
-    /// The writes that `read` may read. A write to another word is excluded, and so is a write
-    /// whose value violates a guard, if the guard depends on this read alone.
+    /// The writes from which `read` may read. A write to another word is excluded, and so is a
+    /// write whose value violates a guard (a condition of the path), if the guard depends on this
+    /// read alone.
     pub(crate) fn feasible(&self, read: usize) -> EventSet {
         let mut left = self.writes_of[read];
         for (thread, guard) in &self.guards {
@@ -185,13 +192,14 @@ impl<'p> Skeleton<'p> {
         left
     }
 
-    /// Whether every read has a write that it may read.
+    /// Whether every read has a write from which it may read.
     pub(crate) fn is_plausible(&self) -> bool {
         (0..self.len()).all(|event| !self.events[event].reads() || !self.feasible(event).is_empty())
     }
 
-    /// Removes program order between the events of operands whose order C does not specify. Only
-    /// events of one evaluation of an expression are affected.
+    /// Removes the program order between events of operands of one C expression if C does not
+    /// specify the order of these operands. Only affects events that belong to the same evaluation
+    /// of an expression.
     fn remove_unsequenced(&mut self, thread: usize, base: usize, end: usize) {
         let pairs = &self.program.threads[thread].unsequenced;
         for &(left, middle, right) in pairs {

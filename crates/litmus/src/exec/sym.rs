@@ -16,16 +16,17 @@ pub(crate) enum Sym {
     Unary(UnaryOp, Rc<Sym>),
     /// A binary operator with its operands.
     Binary(BinaryOp, Rc<Sym>, Rc<Sym>),
-    /// The value that a read-modify-write writes.
+    /// The value that a read-modify-write writes: its operation, the value that it reads, and its
+    /// operand.
     Rmw(RmwOp, Rc<Sym>, Rc<Sym>),
 }
 
 /// The reason why a value is unknown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unknown {
-    /// The value depends on a read that is not decided.
+    /// The value depends on a read for which the search has not yet decided the write.
     Yet,
-    /// The term divides by zero.
+    /// The value does not exist, because the term divides by zero.
     Never,
 }
 
@@ -75,7 +76,7 @@ impl Sym {
         })
     }
 
-    /// The events of the thread whose values the term depends on.
+    /// The events of the thread that read the values on which the term depends.
     pub(crate) fn reads(&self) -> EventSet {
         match self {
             Sym::Const(_) => EventSet::EMPTY,
@@ -85,7 +86,8 @@ impl Sym {
         }
     }
 
-    /// The equations that hold if this value is not zero. Each equation gives the value of a read.
+    /// Equations that follow if this term is not zero. Each equation gives the value of a read. The
+    /// read is given by the number of its event in the thread.
     pub(crate) fn equations(&self) -> Vec<(u16, Sym)> {
         match self {
             Sym::Read(_) | Sym::Const(_) | Sym::Rmw(..) => Vec::new(),

@@ -10,13 +10,13 @@ use super::symmetry::Symmetry;
 use super::{Bound, Generated, Ordering};
 use crate::program::{LocId, Prop, Reg, Term, ThreadId};
 
-/// An access of a critical cycle.
+/// One access of a critical cycle (a cycle of accesses from which a litmus test is built).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CycleAccess {
     pub(super) writes: bool,
     pub(super) location: u8,
-    /// For a write, its number among the writes to the location, counted from one. For a read, the
-    /// number of the write that it reads from, or 0 for the initial value.
+    /// For a write, its number in coherence order among the writes to the location, counted from
+    /// one. For a read, the number of the write that it reads from, or 0 for the initial value.
     pub(super) sees: u8,
 }
 
@@ -27,8 +27,9 @@ pub(super) type Cycle = Vec<Vec<CycleAccess>>;
 /// locations.
 pub(super) fn shapes(threads: usize, locations_max: usize) -> Vec<Cycle> {
     let mut shapes = Vec::new();
-    // The kinds of threads. The first flag says whether the cycle enters the thread by a write, the
-    // second whether it leaves by a write, and the third whether these are two accesses.
+    // The kinds of threads. The first flag says whether the cycle enters the thread at a write. The
+    // second flag says whether the cycle leaves the thread at a write. The third flag says whether
+    // the thread has two accesses instead of one.
     let kinds = [
         (true, true, false),
         (false, false, false),
@@ -53,13 +54,13 @@ pub(super) fn shapes(threads: usize, locations_max: usize) -> Vec<Cycle> {
 }
 
 /// Builds the cycle with threads of the given kinds. Three flags describe the kind of a thread:
-/// whether the cycle enters the thread by a write, whether it leaves the thread by a write, and
-/// whether these are two accesses. `None` if the cycle is not critical.
+/// whether the cycle enters the thread at a write, whether the cycle leaves the thread at a write,
+/// and whether the thread has two accesses instead of one. `None` if the cycle is not critical.
 fn close(threads: &[(bool, bool, bool)], locations_max: usize) -> Option<Cycle> {
     let count = threads.len();
     let steps = threads.iter().filter(|thread| thread.2).count();
-    // The cycle must start with a thread that has two accesses. Otherwise the accesses to its first
-    // location would be partly at its start and partly at its end.
+    // The cycle must start with a thread that has two accesses. Otherwise the accesses to the first
+    // location of the cycle would be partly at the start of the cycle and partly at its end.
     let first_is_double = threads.first()?.2;
     let communicates = (0..count).all(|t| threads[t].1 || threads[(t + 1) % count].0);
     if !first_is_double || steps < 2 || steps > locations_max || !communicates {
@@ -98,7 +99,8 @@ fn close(threads: &[(bool, bool, bool)], locations_max: usize) -> Option<Cycle> 
     Some(cycle)
 }
 
-/// The operations of generated programs that can implement one access of a cycle.
+/// The operations that a generated program can use for one access of a cycle. `data` says whether
+/// the location holds data. `levels` are the levels at which the thread may synchronize.
 pub(super) fn implementations(bound: &Bound, access: CycleAccess, data: bool, levels: &[u8]) -> Vec<Op> {
     let kinds: &[Kind] = match (data, access.writes, access.sees) {
         (true, true, _) => &[Kind::Store],
@@ -121,14 +123,17 @@ pub(super) fn implementations(bound: &Bound, access: CycleAccess, data: bool, le
     ops
 }
 
-/// The levels at which the operations of a thread may synchronize.
+/// The levels of the scope tree (given by their index in the tree) at which the operations of a
+/// thread may synchronize.
 pub(super) fn levels_of(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<u8> {
     let shared = |row: &Vec<u8>| row.iter().filter(|&&i| i == row[thread]).count() > 1;
     (0..tree.len()).filter(|&l| bound.single_thread_scopes || shared(&tree[l])).map(|l| l as u8).collect()
 }
 
-/// Renumbers the values that awaits and guards expect. The values are numbers of writes. The cycle
-/// numbers the writes in its own order; [`Op::value`] numbers them in the order of threads.
+/// Renumbers the values that awaits and guards expect (a guard is a read that lets the thread
+/// continue only if it returns the expected value). These values are numbers of writes. The cycle
+/// numbers the writes to a location in coherence order. [`Op::value`] numbers them in the order of
+/// the threads.
 pub(super) fn renumber(cycle: &Cycle, threads: &mut [Vec<Op>]) {
     let numbers = numbers(cycle);
     for op in threads.iter_mut().flatten().filter(|op| op.kind.expects()) {
@@ -136,8 +141,8 @@ pub(super) fn renumber(cycle: &Cycle, threads: &mut [Vec<Op>]) {
     }
 }
 
-/// For each write of the cycle: its location, its number in the cycle, and its number
-/// in the order of threads.
+/// For each write of the cycle: its location, its number in coherence order (the numbers of the
+/// cycle), and its number in the order of the threads.
 fn numbers(cycle: &Cycle) -> Vec<(u8, u8, u8)> {
     let mut numbers: Vec<(u8, u8, u8)> = Vec::new();
     for access in cycle.iter().flatten().filter(|access| access.writes) {
@@ -147,16 +152,16 @@ fn numbers(cycle: &Cycle) -> Vec<(u8, u8, u8)> {
     numbers
 }
 
-/// The number of a write in the order of threads, given its location and its number in the cycle.
-/// Zero stands for the initial value.
+/// The number of a write in the order of the threads. The write is given by its location and by its
+/// number in the cycle, `sees`. Zero stands for the initial value.
 fn number_of(numbers: &[(u8, u8, u8)], location: u8, sees: u8) -> u8 {
     let found = numbers.iter().find(|&&(l, s, _)| (l, s) == (location, sees));
     found.map_or(0, |&(_, _, number)| number)
 }
 
-/// The outcome that closes the cycle: every read reads from the write that precedes it in the
-/// cycle, and the cycle's last write to each location is last in coherence order. No sequentially
-/// consistent execution has this outcome.
+/// The outcome that shows the cycle: every read reads from the write that the cycle gives for it,
+/// and for each location, the write that the cycle puts last is last in coherence order. No
+/// sequentially consistent execution has this outcome.
 fn closing(cycle: &Cycle, skeleton: &ProgramSkeleton) -> Prop {
     let numbers = numbers(cycle);
     let mut all = Vec::new();
@@ -186,9 +191,11 @@ fn closing(cycle: &Cycle, skeleton: &ProgramSkeleton) -> Prop {
 ///
 /// * every shape of a cycle and every scope tree;
 /// * every choice of data and synchronization locations;
-/// * every choice of awaits, guards, scopes and orders.
+/// * every choice of awaits (loads that wait for a value), guards (loads that let the thread
+///   continue only with a certain value), scopes and memory orders.
 ///
-/// The condition of each program is the outcome that closes its cycle.
+/// The condition of each program is the outcome that shows its cycle, which no sequentially
+/// consistent execution has.
 pub fn cycles(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     let symmetry = Symmetry::new(bound.threads_max);
     let bound = bound.clone();
@@ -274,7 +281,7 @@ fn variants_of(bound: &Bound, cycle: &Cycle) -> Vec<impl Iterator<Item = (Progra
     all
 }
 
-/// The Cartesian product: every list that has one element of each list of `choices`.
+/// The Cartesian product of `choices`: every list that has one element from each of these lists.
 fn product(choices: Vec<Vec<Op>>) -> impl Iterator<Item = Vec<Op>> {
     let count: u64 = choices.iter().map(|c| c.len() as u64).product();
     (0..count).map(move |mut number| {

@@ -1,4 +1,4 @@
-//! Enumerates every program within a bound.
+//! Enumerates every meaningful program within a bound.
 
 use super::partition::{layouts, placements, shares, trees};
 use super::skeleton::{Op, ProgramSkeleton, alphabet};
@@ -22,8 +22,9 @@ pub fn programs(bound: &Bound) -> impl Iterator<Item = Generated> + use<> {
     )
 }
 
-/// A group of programs with the same scope tree, compute units and number of operations of each
-/// thread. [`Enumeration`] chooses the operations themselves.
+/// A group of programs. The scope tree, the compute unit of each thread and the number of
+/// operations of each thread (its share) are the same in all programs of the group. [`Enumeration`]
+/// chooses the operations.
 #[derive(Clone, Debug)]
 struct Case {
     bound: Bound,
@@ -64,13 +65,15 @@ struct Usage {
     /// The set of threads that access the location.
     threads: u64,
     writes: u8,
-    /// The highest number among the writes to the location whose values awaits and guards expect.
+    /// The highest number of a write whose value some operation on the location expects (an await,
+    /// or a read that lets the thread continue only with this value). Writes to the location are
+    /// numbered from one.
     awaited: u8,
 }
 
 impl Usage {
     /// The minimum number of operations on the location that are still missing, in a program with
-    /// this many threads. The location needs at least one write, a write of each expected value,
+    /// `threads` threads. The location needs at least one write, a write of each expected value,
     /// and accesses by two threads (if the program has two).
     fn missing_operations(&self, threads: usize) -> usize {
         let writes = self.awaited.max(1).saturating_sub(self.writes);
@@ -78,8 +81,9 @@ impl Usage {
     }
 }
 
-/// Enumerates the operations of a case: the last operation changes fastest. If the operations
-/// chosen so far cannot become a meaningful program, all their continuations are skipped.
+/// Enumerates the operations of a case (a group of programs that differ only in their operations).
+/// The last operation changes fastest. If the operations chosen so far cannot be part of a
+/// meaningful program, the enumeration skips all their continuations.
 struct Enumeration {
     case: Case,
     alphabets: Vec<Vec<Op>>,
@@ -101,10 +105,10 @@ impl Enumeration {
         self.alphabets[self.slots[slot]][self.choices[slot]]
     }
 
-    /// Whether the operations chosen so far can become a meaningful program. Enough operations must
-    /// be left to share each location between threads, and to write each expected value. If
-    /// programs that differ only in names count once, locations must be numbered in order of first
-    /// occurrence.
+    /// Whether the operations chosen so far can be part of a meaningful program. Enough operations
+    /// must be left to make each location shared between threads, and to write each expected value.
+    /// If programs that differ only in names are to be generated once only, locations must be
+    /// numbered in the order of their first occurrence.
     fn is_promising(&self) -> bool {
         let mut locations: Vec<Usage> = Vec::new();
         for slot in 0..self.choices.len() {
@@ -130,8 +134,8 @@ impl Enumeration {
         missing <= room
     }
 
-    /// Advances to the next sequence of choices that may become a program. Returns false at the
-    /// end.
+    /// Advances to the next sequence of chosen operations that can be part of a meaningful program.
+    /// Returns false after the last one.
     fn advance(&mut self) -> bool {
         let mut grow = !core::mem::replace(&mut self.started, true);
         loop {
@@ -192,7 +196,8 @@ mod tests {
     use super::*;
     use crate::generate::Kind;
 
-    /// Every skeleton within the bound. Skeletons that differ only in names are all included.
+    /// Every program skeleton within the bound. Of skeletons that differ only in names, all are
+    /// included.
     fn raw(bound: &Bound) -> Vec<ProgramSkeleton> {
         cases(bound).into_iter().flat_map(Enumeration::new).map(|(skeleton, _)| skeleton).collect()
     }

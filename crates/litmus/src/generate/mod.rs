@@ -1,5 +1,5 @@
-//! Generates scoped programs: to test the checker, to explore protocols, and to refute
-//! claims.
+//! Generates programs with scoped operations. Callers use them to test the checker of litmus tests,
+//! to explore protocols, and to refute claims.
 //!
 //! * [`programs`] enumerates *every* program within a [`Bound`], smallest first.
 //! * [`cycles`] enumerates every program within a bound that has the shape of a
@@ -11,11 +11,11 @@
 //! values, lines, compute units or scope instances, unless [`Bound::symmetry`] is
 //! turned off.
 //!
-//! A straight-line program that shares data always races: some interleaving runs both
-//! threads up to their accesses. So the programs have awaits, and guards (`if r == v`)
-//! over the rest of a thread. [`verdict_if_synchronized`] keeps the programs that are
-//! race-free and have data conflicts that synchronization orders. Only such programs
-//! test synchronization.
+//! A straight-line program that shares data always races: some interleaving runs both threads up to
+//! their accesses. So the generated programs have awaits (waits for a value), and guards
+//! (`if r == v`) that cover the rest of a thread. [`verdict_if_synchronized`] selects the programs
+//! that are race-free and have data conflicts that synchronization orders. Only such programs test
+//! synchronization.
 
 mod cycle;
 mod exhaust;
@@ -56,33 +56,33 @@ pub enum Ordering {
 /// The bounds of generated programs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bound {
-    /// The minimum number of threads.
+    /// The minimum number of threads of a program.
     pub threads_min: usize,
-    /// The maximum number of threads.
+    /// The maximum number of threads of a program.
     pub threads_max: usize,
     /// The maximum number of operations of a program.
     pub operations_max: usize,
     /// The maximum number of operations of a thread.
     pub operations_of_thread_max: usize,
-    /// The maximum number of locations.
+    /// The maximum number of locations of a program.
     pub locations_max: usize,
-    /// The levels of the scope tree, innermost first. Synchronization uses only these
-    /// levels.
+    /// The levels of the scope tree, innermost first. Synchronization operations use only scopes of
+    /// these levels.
     pub levels: Vec<LevelBound>,
     /// Whether a thread may synchronize at a scope that contains no other thread of the program.
-    /// Such a scope stands for a larger one, whose other threads the program leaves out.
+    /// Such a scope stands for a scope with further threads that the program leaves out.
     pub single_thread_scopes: bool,
     /// The kinds of operations that programs may have.
     pub kinds: Vec<Kind>,
-    /// The memory orders that synchronization may have.
+    /// The memory orders that the synchronization operations may have.
     pub orderings: Vec<Ordering>,
     /// Whether one location may be used both by data accesses and by synchronization.
     pub mixed_locations: bool,
-    /// The maximum number of words in a cache line. Every layout of the locations in lines is
-    /// generated. With 1, each location has its own line.
+    /// The maximum number of words in a cache line. The generator tries every layout of the
+    /// locations in lines. With 1, each location has its own line.
     pub words_of_line_max: usize,
-    /// The maximum number of compute units. Every placement of the work-groups on compute units is
-    /// generated. With 0, each work-group has its own compute unit.
+    /// The maximum number of compute units. The generator tries every placement of the work-groups
+    /// on compute units. With 0, each work-group has its own compute unit.
     pub compute_units_max: usize,
     /// Whether one program represents all programs that differ from it only in names. [`cycles`]
     /// and [`sample()`] always generate only one of these programs.
@@ -91,7 +91,8 @@ pub struct Bound {
 
 impl Bound {
     /// Bounds for programs with work-groups on one device. Their synchronization consists of
-    /// acquire loads, release stores, awaits and guards.
+    /// acquire loads, release stores, awaits (loads that wait for a value) and guards (loads that
+    /// let the thread continue only with a certain value).
     #[must_use]
     pub fn new(threads_max: usize, operations_max: usize, locations_max: usize) -> Bound {
         Bound {
@@ -124,7 +125,7 @@ pub struct Generated {
     pub lines: Vec<u8>,
     /// For each thread, the number of its compute unit.
     pub compute_units: Vec<u8>,
-    /// The skeleton that the program was built from.
+    /// The compact representation from which the program was built.
     pub skeleton: ProgramSkeleton,
 }
 
@@ -135,21 +136,24 @@ impl Generated {
         text::open_cl(&self.skeleton, &self.program)
     }
 
-    /// The number of operations.
+    /// The number of operations of the program.
     #[must_use]
     pub fn operations(&self) -> usize {
         self.skeleton.threads.iter().map(Vec::len).sum()
     }
 }
 
-/// A signature of a skeleton. Skeletons that differ only in names have equal signatures.
+/// A signature of a program skeleton, which identifies it up to names: skeletons that differ only
+/// in names (of threads, locations, values, lines, compute units or scope instances) have equal
+/// signatures.
 #[must_use]
 pub fn signature(skeleton: &ProgramSkeleton) -> Vec<u8> {
     symmetry::Symmetry::new(skeleton.threads.len()).signature(skeleton)
 }
 
-/// The verdict on a program that tests synchronization: it is race-free in every execution, and
-/// some execution orders a data conflict by synchronization. `None` for other programs.
+/// The verdict on a program if the program tests synchronization: if it is race-free in every
+/// execution, and synchronization orders a data conflict in some execution. `None` for other
+/// programs.
 ///
 /// # Errors
 /// The errors of [`hrf::check`].

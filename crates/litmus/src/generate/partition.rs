@@ -1,5 +1,5 @@
-//! Enumerates partitions: threads into scope instances, locations into cache lines, work-groups
-//! onto compute units.
+//! Enumerates partitions: the ways to divide threads into scope instances, locations into cache
+//! lines, and work-groups among compute units.
 
 use super::Bound;
 use super::symmetry::orders;
@@ -28,8 +28,8 @@ pub(super) fn partitions(count: usize, blocks_max: usize, size_max: usize) -> Ve
     all
 }
 
-/// The given partitions. If the bound turns symmetry off, each partition is repeated for every
-/// numbering of its blocks.
+/// Returns `partitions`. If [`Bound::symmetry`] is off (programs that differ only in names are all
+/// generated), the result has each partition once for every numbering of its blocks.
 fn numbered(bound: &Bound, partitions: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     if bound.symmetry {
         return partitions;
@@ -42,7 +42,7 @@ fn numbered(bound: &Bound, partitions: Vec<Vec<u8>>) -> Vec<Vec<u8>> {
     partitions.into_iter().flat_map(every_numbering).collect()
 }
 
-/// Whether every block of `inner` lies in one block of `outer`.
+/// Whether every block of the partition `inner` lies in one block of the partition `outer`.
 fn refines(inner: &[u8], outer: &[u8]) -> bool {
     (0..inner.len()).all(|i| (0..i).all(|j| inner[i] != inner[j] || outer[i] == outer[j]))
 }
@@ -71,7 +71,7 @@ pub(super) fn trees(bound: &Bound, threads: usize) -> Vec<Vec<Vec<u8>>> {
     trees
 }
 
-/// Every placement of the threads of a tree on compute units. All threads of a work-group (an
+/// Every placement of the threads of a tree on compute units. All threads of a work-group (here: an
 /// instance of the innermost level) are on one compute unit. The outer levels do not restrict the
 /// placement.
 pub(super) fn placements(bound: &Bound, tree: &[Vec<u8>]) -> Vec<Vec<u8>> {
@@ -89,8 +89,8 @@ pub(super) fn layouts(bound: &Bound, locations: usize) -> Vec<Vec<u8>> {
 }
 
 /// Every division of `operations` among `threads`. Each thread gets at least one operation and at
-/// most `operations_of_thread_max`. If the bound asks for symmetry, no thread gets more operations
-/// than an earlier thread.
+/// most `operations_of_thread_max`. If [`Bound::symmetry`] is on (only one of the programs that
+/// differ only in names is generated), no thread gets more operations than an earlier thread.
 pub(super) fn shares(bound: &Bound, operations: usize, threads: usize) -> Vec<Vec<usize>> {
     let most = bound.operations_of_thread_max;
     let mut all = Vec::new();

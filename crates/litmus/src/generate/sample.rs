@@ -8,7 +8,7 @@ use super::skeleton::{Op, ProgramSkeleton, alphabet};
 use super::symmetry::Symmetry;
 use super::{Bound, Generated};
 
-/// SplitMix64: equal seeds give equal numbers on all machines.
+/// A pseudo-random generator (SplitMix64). Equal seeds give equal numbers on all machines.
 #[derive(Clone, Debug)]
 struct Random(u64);
 
@@ -30,12 +30,13 @@ impl Random {
     }
 }
 
-/// The sample ends after this number of successive draws that give no new program.
+/// The maximum number of successive draws that give no new program. After this number the sample
+/// ends.
 const MISSES_MAX: u32 = 100_000;
 
-/// Draws programs within the bound: critical cycles with additional operations inserted
-/// at random. Equal seeds give equal programs. The iterator ends when it finds no new
-/// programs any more.
+/// Draws programs within the bound: programs with the shape of a critical cycle, with additional
+/// operations inserted at random. Equal seeds give equal programs. The iterator ends after many
+/// successive draws without a new program.
 pub fn sample(bound: &Bound, seed: u64) -> impl Iterator<Item = Generated> + use<> {
     let mut sampler = Sampler::new(bound, seed);
     core::iter::from_fn(move || sampler.next())
@@ -115,8 +116,9 @@ impl Sampler {
     }
 }
 
-/// Inserts an operation into a thread. A new write changes the numbers of later writes to its
-/// location. The values that awaits and guards expect are such numbers, so they are changed too.
+/// Inserts an operation into a thread. A new write changes the numbers of the later writes to its
+/// location. Awaits and guards are operations that expect a certain value, and give this value by
+/// the number of a write. So the function changes these numbers too.
 fn insert(threads: &mut [Vec<Op>], t: usize, at: usize, op: Op) {
     if op.kind.writes() {
         let writes = |op: &&Op, location| op.kind.writes() && op.location == location;

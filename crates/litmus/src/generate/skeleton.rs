@@ -1,4 +1,4 @@
-//! Skeletons: compact representations of generated programs.
+//! Program skeletons: compact representations of generated programs.
 
 use super::{Bound, Generated, Ordering};
 use crate::program::{
@@ -13,17 +13,17 @@ pub enum Kind {
     Load,
     /// A store of data.
     Store,
-    /// An acquiring load.
+    /// A load that is an acquire.
     SyncLoad,
-    /// A releasing store.
+    /// A store that is a release.
     SyncStore,
-    /// An acquiring load that waits for a value.
+    /// A load that is an acquire and that waits until it reads a certain value.
     Await,
-    /// An acquiring load. The thread continues only if it reads a certain value.
+    /// A load that is an acquire. The thread continues only if the load reads a certain value.
     Guard,
     /// An atomic exchange.
     Exchange,
-    /// An atomic exchange. The thread continues only if it reads a certain value.
+    /// An atomic exchange. The thread continues only if the exchange reads a certain value.
     Take,
     /// A fence.
     Fence,
@@ -74,10 +74,10 @@ impl Kind {
 pub struct Op {
     /// The kind of the operation.
     pub kind: Kind,
-    /// The number of the location that the operation accesses, if it accesses one.
+    /// The number of the location that the operation accesses. Unused for a fence and a barrier.
     pub location: u8,
-    /// The number of the level that gives the scope. The scope is the instance of this level that
-    /// contains the thread.
+    /// The index of a level of the scope tree. The scope of the operation is the instance of this
+    /// level that contains the thread.
     pub level: u8,
     /// The value that an await or a guard expects, given by a number: n stands for the value of the
     /// n-th write to the location, in the order of threads and operations, counted from one.
@@ -93,7 +93,7 @@ pub struct ProgramSkeleton {
     pub threads: Vec<Vec<Op>>,
     /// The levels of the scope tree, innermost first.
     pub levels: Vec<Level>,
-    /// For each level, the instance of each thread.
+    /// For each level of the scope tree, the number of the instance that contains each thread.
     pub tree: Vec<Vec<u8>>,
     /// The cache line of each location.
     pub lines: Vec<u8>,
@@ -102,7 +102,7 @@ pub struct ProgramSkeleton {
 }
 
 impl ProgramSkeleton {
-    /// The number of locations.
+    /// The number of locations that the operations access.
     #[must_use]
     pub fn locations(&self) -> usize {
         let accesses = self.threads.iter().flatten().filter(|op| op.kind.accesses());
@@ -111,9 +111,11 @@ impl ProgramSkeleton {
 
     /// Whether the program can test anything. This requires that
     ///
-    /// * each location is written, and shared if there are several threads,
+    /// * each location is written, and is accessed by at least two threads (unless the program has
+    ///   only one thread),
     /// * each expected value is written by another thread,
-    /// * some operation follows each guard,
+    /// * some operation follows each guard (a read that lets the thread continue only with a
+    ///   certain value),
     /// * all threads of a work-group arrive at its barriers.
     #[must_use]
     pub fn is_meaningful(&self) -> bool {
@@ -134,7 +136,8 @@ impl ProgramSkeleton {
         locations > 0 && shared && written && guarded && self.barriers_meet()
     }
 
-    /// For each write to the location, in order, the thread that writes.
+    /// The numbers of the threads that write the location: one entry for each write, in the order
+    /// of threads and operations.
     fn writes(&self, location: usize) -> impl Iterator<Item = usize> {
         let all = self.threads.iter().enumerate();
         all.flat_map(|(t, ops)| ops.iter().map(move |op| (t, op)))
@@ -151,7 +154,7 @@ impl ProgramSkeleton {
         (0..groups.len()).all(|t| (0..t).all(|u| groups[t] != groups[u] || count(t) == count(u)))
     }
 
-    /// Whether each location is used either only by data accesses or only by synchronization.
+    /// Whether no location is used both by data accesses and by synchronization.
     #[must_use]
     pub fn keeps_locations_apart(&self) -> bool {
         let ops = || self.threads.iter().flatten().filter(|op| op.kind.accesses());
@@ -160,7 +163,7 @@ impl ProgramSkeleton {
         })
     }
 
-    /// Builds the program.
+    /// Builds the program that the skeleton represents.
     #[must_use]
     pub fn build(self, name: &str) -> Generated {
         let count = self.threads.len();
@@ -201,7 +204,7 @@ impl ProgramSkeleton {
     }
 }
 
-/// The name of a level in programs.
+/// The name of a scope level in generated programs.
 pub(super) fn level_kind(level: Level) -> &'static str {
     match level {
         Level::WorkItem => "work_item",
@@ -214,7 +217,7 @@ pub(super) fn level_kind(level: Level) -> &'static str {
     }
 }
 
-/// The memory order of an operation of this kind.
+/// The memory order of an operation of this kind, if `ordering` is its choice of memory orders.
 pub(super) fn order_of(kind: Kind, ordering: Ordering) -> Order {
     match (ordering, kind) {
         (_, Kind::Load | Kind::Store) => Order::Plain,
@@ -327,7 +330,7 @@ impl SkeletonBuilder<'_> {
     }
 }
 
-/// The operations that a thread may execute within a bound.
+/// The list of all operations that a thread may execute within the bound.
 pub(super) fn alphabet(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<Op> {
     let mut ops = Vec::new();
     let plain = Op { kind: Kind::Load, location: 0, level: 0, value: 0, ordering: Ordering::AcquireRelease };

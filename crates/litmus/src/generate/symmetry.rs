@@ -52,22 +52,24 @@ impl Symmetry {
             .filter(move |order| order.windows(2).all(|pair| len(pair[0]) >= len(pair[1])))
     }
 
-    /// Whether the skeleton comes first among the skeletons that differ from it only in names. The
-    /// locations and instances of the skeleton must be numbered in order of first occurrence.
+    /// Whether the encoding of the skeleton comes first among the encodings of the skeletons that
+    /// differ from it only in names. The locations and scope instances of the skeleton must be
+    /// numbered in order of first occurrence.
     pub(super) fn is_first(&self, skeleton: &ProgramSkeleton) -> bool {
         let own: Vec<usize> = (0..skeleton.threads.len()).collect();
         let own = code(skeleton, &own);
         self.orders_of(skeleton).all(|order| own <= code(skeleton, order))
     }
 
-    /// A signature of a skeleton. Skeletons that differ only in names have equal signatures.
+    /// A signature of a program skeleton, which identifies it up to names: skeletons that differ
+    /// only in names have equal signatures.
     pub(super) fn signature(&self, skeleton: &ProgramSkeleton) -> Vec<u8> {
         self.orders_of(skeleton).map(|order| code(skeleton, order)).min().unwrap_or_default()
     }
 }
 
-/// An encoding of the skeleton with its threads permuted and all other names renumbered
-/// in order of first occurrence.
+/// An encoding of the skeleton as bytes. The threads come in the order `order`. All other names
+/// (such as locations and scope instances) are renumbered in order of first occurrence.
 fn code(skeleton: &ProgramSkeleton, order: &[usize]) -> Vec<u8> {
     let mut code = Vec::with_capacity(64);
     for row in skeleton.tree.iter().chain([&skeleton.compute_units]) {
@@ -94,8 +96,9 @@ fn code(skeleton: &ProgramSkeleton, order: &[usize]) -> Vec<u8> {
     code
 }
 
-/// For each location, its writes, with the threads in the order `order`. Each write is given by its
-/// number among the writes to the location, with the threads in their original order.
+/// For each location, the list of its writes, sorted by the threads in the order `order`. A write
+/// is given by its number in the original order: its number among the writes to the location when
+/// the threads are in their original order.
 fn new_values(skeleton: &ProgramSkeleton, order: &[usize]) -> Vec<Vec<u8>> {
     let mut seen = vec![0u8; skeleton.locations()];
     let mut numbers: Vec<Vec<(usize, u8)>> = vec![Vec::new(); seen.len()];

@@ -16,7 +16,7 @@ fn order_name(order: Order) -> &'static str {
     }
 }
 
-/// The word for a level in a thread's header.
+/// The word for a scope level in the header of a thread of an OpenCL test.
 fn header_word(level: Level) -> &'static str {
     match level {
         Level::WorkGroup => "wg",

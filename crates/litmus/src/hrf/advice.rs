@@ -1,9 +1,9 @@
-//! Advice on scopes: the smallest changes that make a racy program race-free, and the scopes of a
-//! race-free program that can be narrower.
+//! Gives advice on scopes. For a program with a race: the smallest changes of scopes that make it
+//! race-free. For a race-free program: the scopes that can be narrower.
 //!
-//! Scopes decide which executions race, but not which executions exist. So a change is first tried
-//! on executions that raced with earlier changes, which costs little. Only a change without a race
-//! in these executions is tested by a full search.
+//! Scopes decide which executions race, but not which executions exist. So the advisor first tries
+//! a change on the executions in which earlier changes had a race. This costs little. If no race
+//! occurs in these executions, the advisor tests the change by a full search.
 
 use core::fmt;
 
@@ -34,7 +34,7 @@ pub struct ChangeSet {
 }
 
 impl ChangeSet {
-    /// The program with the changes applied.
+    /// Returns a copy of the program with the changes applied.
     #[must_use]
     pub fn apply(&self, program: &Program) -> Program {
         let mut changed = program.clone();
@@ -45,7 +45,7 @@ impl ChangeSet {
         changed
     }
 
-    /// The changes in words, one line for each.
+    /// Describes the changes in words, one line for each change.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
         let lines = self.changes.iter().map(|change| {
@@ -65,43 +65,46 @@ impl ChangeSet {
 /// Advice on the scopes of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Advice {
-    /// The program races even if all scopes are treated as one. It needs more
-    /// synchronization, not other scopes.
+    /// The program races even if all scopes are treated as one. The program needs more
+    /// synchronization; a change of scopes is not sufficient.
     NeedsSynchronization {
         /// A race that occurs even if all scopes are treated as one.
         race: Box<Race>,
     },
-    /// The program races.
+    /// The program races, and a change of its scopes may prevent the races.
     Widen {
-        /// The smallest sets of changes that make the program race-free, narrowest scopes first.
-        /// The search has proved for each set that the changed program is race-free.
+        /// The smallest sets of changes that make the program race-free. The sets with the
+        /// narrowest scopes come first. For each set, the search has proved that the changed
+        /// program is race-free.
         sets: Vec<ChangeSet>,
-        /// Whether the search tried every set with as many changes as the sets in `sets`, and every
-        /// smaller set.
+        /// Whether the search tried every smaller set of changes, and every set with the same
+        /// number of changes as the sets in `sets`.
         complete: bool,
     },
-    /// The program is race-free.
+    /// The program is race-free. Some of its scopes may be wider than necessary.
     Shrink {
-        /// Sets of scopes that can be narrower. The search has proved for each set that the program
-        /// stays race-free if only this set changes. If two sets change, the program may race. No
-        /// set contains another one.
+        /// Sets of changes to narrower scopes. For each set, the search has proved that the program
+        /// stays race-free if only the changes of this set are made. If the changes of two sets are
+        /// made together, the program may race. No set contains another set.
         sets: Vec<ChangeSet>,
-        /// A set of scopes that can all be narrower at the same time. The search has proved that
-        /// the program stays race-free. It has found no further scope, pair or group of scopes that
-        /// can be narrower too.
+        /// A set of changes to narrower scopes that can all be made at the same time. The search
+        /// has proved that the program with these changes is race-free. The search has found no
+        /// further change that narrows one scope, two scopes, or the scopes of a group (several
+        /// instructions with the same scope).
         together: ChangeSet,
-        /// Whether the search tried every single scope, every pair and every group of scopes.
+        /// Whether the search tried to narrow every single scope, every pair of scopes, and the
+        /// scopes of every group (several instructions with the same scope).
         complete: bool,
     },
 }
 
-/// The maximum number of candidates that are tried. A candidate is the program with one set of
-/// changes.
+/// The maximum number of candidates that the advisor tries. A candidate is the program with one set
+/// of changes applied.
 const CANDIDATES_MAX: u64 = 200_000;
 /// The maximum number of sets of changes that are reported.
 const SETS_MAX: usize = 16;
 
-/// Advice on the scopes of the program under the model.
+/// Gives advice on the scopes of the program under the model that `options` selects.
 ///
 /// # Errors
 /// The errors of [`super::check`].
@@ -109,7 +112,7 @@ pub fn advise(program: &Program, options: &Options) -> Result<Advice, CheckError
     advise_until(program, options, &mut || true)
 }
 
-/// Like [`advise`], but stops with the results so far when `keep_going` returns false.
+/// Gives advice like [`advise`], but stops with the results so far when `keep_going` returns false.
 ///
 /// # Errors
 /// The errors of [`super::check`].
@@ -145,7 +148,7 @@ pub fn advise_until(
     advisor.widen()
 }
 
-/// An instruction with a scope.
+/// An instruction that has a scope, with this scope.
 #[derive(Clone, Copy, Debug)]
 struct Site {
     place: InstrPlace,
@@ -167,8 +170,8 @@ fn sites(program: &Program) -> Vec<Site> {
 struct Advisor<'a, 's> {
     program: &'a Program,
     options: Options,
-    /// Executions in which an earlier candidate raced. A candidate is the program with one set of
-    /// changes.
+    /// Executions in which an earlier candidate had a race. A candidate is the program with one set
+    /// of changes applied.
     witnesses: Vec<Vec<Choice>>,
     candidates: u64,
     complete: bool,
@@ -177,7 +180,8 @@ struct Advisor<'a, 's> {
 }
 
 impl Advisor<'_, '_> {
-    /// Whether the search proves that the candidate is race-free.
+    /// Whether the search proves that the candidate (the program with one set of changes applied)
+    /// is race-free.
     fn proves(&mut self, candidate: &Program) -> Result<bool, CheckError> {
         let plan = Plan::new(candidate, self.options)?;
         for i in (0..self.witnesses.len()).rev() {
@@ -214,10 +218,11 @@ impl Advisor<'_, '_> {
         self.candidates > CANDIDATES_MAX || !self.complete
     }
 
-    /// The scopes that a repair may give to the site. Of several scopes with the same threads,
-    /// those that the program uses are returned. If the program uses none of them, only one is
-    /// returned: a repair that mixes scopes with the same threads synchronizes less than a repair
-    /// with one of them.
+    /// The scopes that a repair (a set of changes that removes the races) may give to the site (an
+    /// instruction with a scope). Of several scopes with the same threads, the result has the
+    /// scopes that the program uses. If the program uses none of them, the result has only one of
+    /// them: a repair that uses two different scopes with the same threads synchronizes less than a
+    /// repair that uses only one of them.
     fn repairs(&self, site: Site) -> Vec<ScopeId> {
         let scopes = &self.program.scopes;
         let used = |id: ScopeId| self.sites.iter().any(|s| s.scope == id);
@@ -248,8 +253,9 @@ impl Advisor<'_, '_> {
         Ok(Advice::Widen { sets, complete: self.complete })
     }
 
-    /// Tries every set of `size` changes. Adds a set to `kept` if it is proved race-free and
-    /// contains no set in `kept`.
+    /// Tries every set of `size` changes. Adds a set to `kept` if the search proves that the
+    /// program with these changes is race-free, and if the set contains no set that is already in
+    /// `kept`.
     fn try_all(
         &mut self,
         size: usize,
@@ -329,8 +335,9 @@ impl Advisor<'_, '_> {
         Ok(Advice::Shrink { sets, together, complete })
     }
 
-    /// The sets of changes to narrower scopes that are proved to keep the program race-free. A set
-    /// changes a single site, a pair of sites, or a group of sites.
+    /// The sets of changes to narrower scopes for which the search proves that the program stays
+    /// race-free. A set changes a single site (an instruction with a scope), a pair of sites, or a
+    /// group of sites with the same scope.
     fn shrinking_sets(&mut self) -> Result<Vec<ChangeSet>, CheckError> {
         let choices: Vec<Vec<ScopeId>> = self
             .sites
@@ -353,9 +360,10 @@ impl Advisor<'_, '_> {
         Ok(sets)
     }
 
-    /// The groups of sites whose scopes change together. The sites of a group have the same scope,
-    /// and in some groups also the same location. A change narrows all scopes of the group to
-    /// instances of one level.
+    /// The sets of changes that narrow the scopes of a group of sites (instructions with a scope)
+    /// together. The sites of a group have the same scope, and in some groups also the same
+    /// location. A set of changes narrows all scopes of the group to instances of one level, or to
+    /// one named scope.
     fn groups(&self) -> Vec<ChangeSet> {
         let mut groups: Vec<ChangeSet> = Vec::new();
         let location = |site: &Site| {

@@ -1,23 +1,25 @@
 //! Vector clocks that record which accesses each thread knows. An access is known to a thread if it
 //! happens before the thread's next step. A closure is a set of synchronization edges that
-//! happens-before may combine; each closure has its own clocks.
+//! happens-before may combine. Each closure has its own clocks.
 //!
-//! Time counts accesses. If a thread knows an access of another thread, it also knows the earlier
-//! accesses of that thread. So one number `n` is sufficient: the thread knows the first `n`
-//! accesses of the other thread.
+//! The time of a thread is the number of its accesses. If a thread knows an access of another
+//! thread, it also knows the earlier accesses of that thread. So one number `n` is sufficient for
+//! each other thread: it says that the thread knows the first `n` accesses of that other thread.
 
 use super::scoping::Channel;
 
-/// The clocks of all threads and channels. A channel carries known accesses from releases to
-/// acquires.
+/// The clocks of all threads and channels. An access is known to a thread if it happens before the
+/// thread's next step. A channel carries known accesses from releases to acquires.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Clocks {
     threads: usize,
     closures: usize,
-    /// The numbers of known accesses, indexed as `[closure][knowing thread][known thread]`.
+    /// For each closure (a set of edges that happens-before may combine) and each pair of threads,
+    /// the number of accesses of the second thread that the first thread knows. Indexed as
+    /// `[closure][knowing thread][known thread]`.
     known: Vec<u16>,
-    /// The numbers of known accesses that releases have written to channels, indexed as
-    /// `[channel][known thread]`.
+    /// For each channel and each thread, the number of accesses of the thread that releases have
+    /// recorded in the channel. Indexed as `[channel][known thread]`.
     released: Vec<u16>,
 }
 
@@ -48,7 +50,7 @@ impl Clocks {
         }
     }
 
-    /// Adds the accesses that thread `t` knows to the channel.
+    /// Adds to the channel the accesses that thread `t` knows (that happen before its next step).
     pub(crate) fn release(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
@@ -60,7 +62,8 @@ impl Clocks {
         }
     }
 
-    /// Adds the accesses that the channel holds to those that thread `t` knows.
+    /// Adds the accesses that the channel carries to the accesses that thread `t` knows (that
+    /// happen before its next step).
     pub(crate) fn acquire(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
@@ -72,13 +75,14 @@ impl Clocks {
         }
     }
 
-    /// Whether thread `t` knows, in at least one closure, the access of thread `u` with number
-    /// `index`.
+    /// Whether the access of thread `u` with number `index` is known to thread `t` (happens before
+    /// its next step) in at least one closure (a set of edges that happens-before may combine).
     pub(crate) fn knows(&self, t: usize, u: usize, index: usize) -> bool {
         (0..self.closures).any(|closure| usize::from(self.known[self.row(closure, t) + u]) > index)
     }
 
-    /// The clock of thread `t` in each closure.
+    /// The clock of thread `t` in each closure (a set of edges that happens-before may combine).
+    /// The clock has, for each thread, the number of its accesses that thread `t` knows.
     pub(crate) fn of_thread(&self, t: usize) -> impl Iterator<Item = &[u16]> {
         (0..self.closures).map(move |closure| {
             let row = self.row(closure, t);
@@ -86,7 +90,8 @@ impl Clocks {
         })
     }
 
-    /// The clock of each channel.
+    /// The clock of each channel, which carries known accesses from releases to acquires. The clock
+    /// has, for each thread, the number of its accesses that the channel carries.
     pub(crate) fn of_channels(&self) -> impl Iterator<Item = &[u16]> {
         self.released.chunks_exact(self.threads.max(1))
     }

@@ -1,4 +1,4 @@
-//! Executions as Graphviz graphs.
+//! Draws executions and races as Graphviz graphs.
 
 use super::explain::links;
 use super::trace::{Execution, scope_name};
@@ -11,8 +11,8 @@ fn escape(text: &str) -> String {
 
 impl Execution {
     /// Draws the execution as a Graphviz graph. Each thread is a column in program order. Edges
-    /// between threads are edges of the scoped synchronization order. `race` is a pair of steps
-    /// that race.
+    /// between threads are edges of the scoped synchronization order. `race` is the pair of steps
+    /// that race, if the execution has a race.
     #[must_use]
     pub fn to_dot(&self, program: &Program, reading: Reading, race: Option<(usize, usize)>) -> String {
         let mut dot = format!("digraph \"{}\" {{\n  node [shape=box];\n", escape(&program.name));

@@ -1,4 +1,4 @@
-//! The errors of a check, for programs that get no verdict.
+//! The errors of a check. A program with such an error gets no verdict.
 
 use core::fmt;
 
@@ -34,16 +34,16 @@ impl fmt::Display for InstrPlace {
     }
 }
 
-/// The reason why a program has no verdict.
+/// The reason why a check of a program gives no verdict.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CheckError {
-    /// The model does not define a construct.
+    /// The program uses a construct that the model does not define.
     Undefined {
         /// The model that does not define the construct.
         model: Model,
         /// The instruction that uses the construct.
         place: InstrPlace,
-        /// The construct, and what to use instead.
+        /// The construct in words, with a suggestion of what to use instead.
         what: String,
     },
     /// A thread synchronizes at a scope that it is not in.
@@ -59,7 +59,7 @@ pub enum CheckError {
         what: &'static str,
         /// The number of such elements in the program.
         found: usize,
-        /// The limit that is exceeded.
+        /// The limit on the number of such elements.
         max: usize,
     },
     /// An expression of an instruction has no value.

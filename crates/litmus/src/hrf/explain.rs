@@ -1,5 +1,5 @@
-//! Explains a race. Shows where the chains of synchronization that might order the two accesses
-//! break.
+//! Explains a race: finds the chains of synchronization that might order the two accesses, and
+//! shows where each chain is broken.
 
 use super::scoping::edge_scope;
 use super::trace::{Execution, scope_name};
@@ -14,8 +14,8 @@ pub struct Link {
     pub release: usize,
     /// The number of the step that is the acquire.
     pub acquire: usize,
-    /// The scope instance at which the release and the acquire pair. The edge belongs to the
-    /// closure of this scope, the set of edges that happens-before may combine.
+    /// The scope instance at which the release and the acquire pair. In HRF-direct, happens-before
+    /// combines the edge only with edges of the same scope instance.
     pub scope: ScopeId,
 }
 
@@ -23,19 +23,20 @@ pub struct Link {
 /// are positions in the list of the execution's steps.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Gap {
-    /// No release follows the first access, neither in its thread nor in a thread that
-    /// has synchronized with it.
+    /// No release follows the earlier of the two racing accesses, neither in its thread nor in a
+    /// thread that has synchronized with it.
     NoRelease,
-    /// No acquire precedes the second access.
+    /// No acquire precedes the later of the two racing accesses.
     NoAcquire,
-    /// A release precedes an acquire, but their scopes do not let them pair.
+    /// A release precedes an acquire, but the two do not pair because of their scopes.
     Scopes {
         /// The number of the step that is the release.
         release: usize,
         /// The number of the step that is the acquire.
         acquire: usize,
     },
-    /// A release of one location precedes an acquire of another location.
+    /// A release precedes an acquire, but the two do not pair because they access different
+    /// locations.
     Locations {
         /// The number of the step that is the release.
         release: usize,
@@ -57,7 +58,8 @@ pub enum Gap {
     },
 }
 
-/// The maximum number of gaps of one kind that are reported.
+/// The maximum number of gaps of one kind that an explanation shows. A gap is a reason why one
+/// access does not happen before the other.
 const GAPS_MAX: usize = 3;
 
 /// The happens-before relation of an execution.
@@ -92,7 +94,7 @@ impl<'a> Order<'a> {
         edge_scope(self.program, self.reading, (r.place.thread, released), (a.place.thread, acquired))
     }
 
-    /// Whether the locations of the release and the acquire allow them to pair.
+    /// Whether the release and the acquire may pair as far as their locations are concerned.
     fn meets(&self, release: usize, acquire: usize) -> bool {
         let word = |step: usize| self.execution.steps[step].word(self.program);
         self.reading.so == SyncOrder::AnyLocation
@@ -101,10 +103,10 @@ impl<'a> Order<'a> {
             || word(release) == word(acquire)
     }
 
-    /// For each step, whether and how it is reached: the entry of a step that happens after `from`
-    /// has the previous step on a path from `from`. If that step is in another thread, the entry
-    /// also has the edge from it. The entry of a step that does not happen after `from` is `None`.
-    /// `only` restricts the edges of the path to one scope.
+    /// For each step, says whether and how a happens-before path from `from` reaches it. If no path
+    /// reaches the step, the entry is `None`. Otherwise the entry has the previous step on the
+    /// path. If that previous step is in another thread, the entry also has the synchronization
+    /// edge between the two steps. `only` restricts the edges of the path to one scope.
     fn reach(&self, from: usize, only: Option<ScopeId>) -> Vec<Option<(usize, Option<Link>)>> {
         let steps = &self.execution.steps;
         let mut reached = vec![None; steps.len()];
@@ -220,7 +222,8 @@ pub(crate) fn race(program: &Program, reading: Reading, pair: Conflicting, execu
     Race { pair, location, execution, steps: (first, second), gaps }
 }
 
-/// The synchronization edges to draw. An edge is left out if other edges imply it.
+/// The synchronization edges of the execution that a drawing shows. An edge is left out if other
+/// edges imply it.
 pub(crate) fn links(program: &Program, reading: Reading, execution: &Execution) -> Vec<Link> {
     let order = Order::new(program, reading, execution);
     let steps = &execution.steps;
@@ -255,7 +258,8 @@ impl Gap {
         let (first, second) = race.steps;
         match self {
             Gap::NoRelease => format!(
-                "no release follows step {}, neither in P{} nor in a thread that has synchronized with it",
+                "no release follows step {0}, neither in P{1} nor in a thread that has synchronized with \
+                 P{1}",
                 number(first),
                 steps[first].place.thread.0
             ),
@@ -293,8 +297,8 @@ impl Gap {
                     })
                     .collect();
                 format!(
-                    "a chain leads from one to the other (steps {}), but hrf-direct does not join links of \
-                     different scopes",
+                    "a chain of releases and acquires leads from the first access to the second (steps {}), \
+                     but hrf-direct does not join links of different scopes",
                     links.join(", ")
                 )
             }
@@ -303,8 +307,8 @@ impl Gap {
 }
 
 impl Race {
-    /// Describes the race in words: the pair, the execution, and the reasons why nothing orders the
-    /// pair.
+    /// Describes the race in words: the two accesses, the execution, and the reasons why no
+    /// synchronization orders the two accesses.
     #[must_use]
     pub fn describe(&self, program: &Program, reading: Reading) -> String {
         let steps = &self.execution.steps;

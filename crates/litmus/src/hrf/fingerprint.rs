@@ -1,5 +1,5 @@
-//! A fixed 128-bit hash of states. In a search with a million states, the probability
-//! that two of them have equal fingerprints is below 10^-24.
+//! Fingerprints: 128-bit hash values of states. In a search with a million states, the probability
+//! that two of these states have equal fingerprints is below 10^-24.
 
 /// Computes the fingerprint of a sequence of numbers.
 #[derive(Clone, Copy, Debug)]

@@ -7,7 +7,8 @@ use super::fingerprint::Fingerprint;
 use super::plan::Plan;
 use super::state::{Phase, State, ThreadState};
 
-/// Computes fingerprints. The buffers are reused in the next computation.
+/// Computes fingerprints of states. Keeps its buffers, so that the next computation can use them
+/// again.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Keys {
     /// For each thread, a list indexed by `n`: the number of accesses that may still race among the

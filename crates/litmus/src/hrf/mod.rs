@@ -1,10 +1,10 @@
 //! Sequential consistency for (heterogeneous-)race-free programs, as defined by Hower
 //! et al., "Heterogeneous-race-free memory models" (ASPLOS 2014).
 //!
-//! [`check`] explores every sequentially consistent execution of a program. If none has
-//! a race, the model allows exactly their outcomes. If one has a race, the model allows
-//! any outcome, and the verdict shows the racing pair, an execution with the race, and
-//! the reasons why no chain of synchronization orders the pair.
+//! [`check`] explores every sequentially consistent execution of a program. If no execution has a
+//! race, the model allows exactly the outcomes of these executions. If some execution has a race,
+//! the model allows any outcome, and the verdict shows the two accesses that race, an execution
+//! with the race, and the reasons why no chain of synchronization orders the two accesses.
 //!
 //! This implementation decides the questions that the paper leaves open:
 //!
@@ -16,8 +16,8 @@
 //! * Program order is part of happens-before even without synchronization.
 //! * [`Model::Drf`] treats all scopes as one.
 //! * Scope inclusion is an option; see [`Reading::inclusion`].
-//! * A store is a release and a load is an acquire. A read-modify-write has the effects
-//!   of its order. A failed compare-and-swap is a load with its failure order.
+//! * A store is a release and a load is an acquire. A read-modify-write is an acquire, a release or
+//!   both, as its memory order says. A failed compare-and-swap is a load with its failure order.
 //! * A fence is a release, an acquire or both at its scope, without a location. A
 //!   barrier is a release on arrival and an acquire on departure.
 //! * A relaxed atomic is an error unless [`Reading::relaxed_as`] defines its treatment.

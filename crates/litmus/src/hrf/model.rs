@@ -1,4 +1,5 @@
-//! The race-free models, and the options for questions that their paper leaves open.
+//! The HRF (heterogeneous-race-free) models, and the options for questions that the paper of these
+//! models leaves open.
 
 use core::fmt;
 use core::str::FromStr;
@@ -8,9 +9,9 @@ use core::str::FromStr;
 pub enum Model {
     /// The model without scopes: all scopes are treated as one.
     Drf,
-    /// Happens-before does not combine edges of different scopes.
+    /// The model HRF-direct: happens-before does not combine edges of different scopes.
     HrfDirect,
-    /// Happens-before combines edges of all scopes.
+    /// The model HRF-indirect: happens-before combines edges of all scopes.
     HrfIndirect,
 }
 
@@ -39,11 +40,12 @@ impl fmt::Display for Model {
 /// synchronization order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum SyncOrder {
-    /// A release is related to every later acquire. This is the definition in the paper.
+    /// A release is related to every later acquire, regardless of locations. This is the definition
+    /// in the paper.
     #[default]
     AnyLocation,
     /// A release is related to later acquires of the same location. Fences and barriers have no
-    /// location; they are related as with `AnyLocation`.
+    /// location. They are related to releases and acquires of every location.
     SameLocation,
 }
 
@@ -141,38 +143,40 @@ impl FromStr for RelaxedAs {
 pub struct Reading {
     /// The model of the HRF paper.
     pub model: Model,
-    /// The rule by which releases and acquires pair.
+    /// The rule by which releases and acquires pair: with or without regard to locations.
     pub so: SyncOrder,
     /// Whether operations at nested scopes synchronize. The paper leaves this undefined (section
-    /// 5.2). Two scopes are nested if one contains the other, and both threads are in both scopes.
-    /// If true, operations at nested scopes synchronize and do not conflict. The edge between them
-    /// then belongs to the closure of the smaller scope: the set of edges that happens-before may
-    /// combine.
+    /// 5.2). Two scopes are nested if one contains the other, and the threads of both operations
+    /// are in both scopes. If true, operations at nested scopes synchronize and do not conflict.
+    /// The synchronization edge between them then counts as an edge of the smaller scope when
+    /// happens-before combines edges.
     pub inclusion: bool,
-    /// The treatment of relaxed atomics. With `None` a relaxed atomic is an error.
+    /// The treatment of relaxed atomics. With `None`, a program with a relaxed atomic is an error.
     pub relaxed_as: Option<RelaxedAs>,
 }
 
 impl Reading {
-    /// The reading of the model that follows the paper's text.
+    /// The reading (interpretation) of the model that follows the paper's text.
     #[must_use]
     pub const fn of(model: Model) -> Reading {
         Reading { model, so: SyncOrder::AnyLocation, inclusion: false, relaxed_as: None }
     }
 
-    /// This reading with scope inclusion.
+    /// This reading (interpretation of a model) with [`Reading::inclusion`] set: operations at
+    /// nested scopes synchronize.
     #[must_use]
     pub const fn with_inclusion(self) -> Reading {
         Reading { inclusion: true, ..self }
     }
 
-    /// This reading with [`SyncOrder::SameLocation`].
+    /// This reading (interpretation of a model) with the rule [`SyncOrder::SameLocation`]: releases
+    /// pair with acquires of the same location only.
     #[must_use]
     pub const fn same_location(self) -> Reading {
         Reading { so: SyncOrder::SameLocation, ..self }
     }
 
-    /// This reading with the given treatment of relaxed atomics.
+    /// This reading (interpretation of a model) with the given treatment of relaxed atomics.
     #[must_use]
     pub const fn relaxed_as(self, relaxed_as: RelaxedAs) -> Reading {
         Reading { relaxed_as: Some(relaxed_as), ..self }
@@ -195,19 +199,19 @@ impl fmt::Display for Reading {
 /// The options of a check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// The reading of the model: the model, and decisions for the questions that the paper leaves
-    /// open.
+    /// The reading (interpretation) of the model: the model, and a decision for each question that
+    /// the paper leaves open.
     pub reading: Reading,
-    /// The maximum number of times that a thread takes one backward jump. An iteration that only
-    /// reads and changes nothing does not count: after it, the thread waits until one of the words
-    /// that it read changes.
+    /// The maximum number of times that a thread takes the same backward jump. A loop iteration
+    /// that only reads and changes nothing does not count: after such an iteration, the thread
+    /// waits until one of the words that it read changes.
     pub unroll: u16,
-    /// Whether to stop at the first race.
+    /// Whether the search stops at the first race.
     pub first_race_only: bool,
     /// The maximum number of states that the search visits.
     pub states_max: u64,
-    /// The maximum number of states that the search remembers. Beyond this number the search uses
-    /// no more memory, and may visit states again.
+    /// The maximum number of states that the search remembers. When this number is reached, the
+    /// search remembers no further states, and so may visit a state several times.
     pub remembered_max: usize,
 }
 

@@ -1,6 +1,7 @@
-//! Static analysis of a program before the search. It computes the role and the footprint of every
-//! instruction, the footprint of the possible future of each thread at each position, and the
-//! accesses that may still race.
+//! Analyses a program before the search. The analysis computes the role and the footprint of every
+//! instruction, the footprint of everything that each thread may still do from each position of its
+//! code on, and the accesses that may still race. A footprint is the set of resources that an
+//! operation uses.
 
 use super::footprint::Footprint;
 use super::role::{self, Roles};
@@ -8,7 +9,7 @@ use super::scoping::{Role, Scoping};
 use super::{CheckError, Options};
 use crate::program::{Access, Expr, Instr, LocId, Program, Term, ThreadId};
 
-/// An instruction with the results of the analysis.
+/// The results of the analysis for one instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
     pub(crate) roles: Roles,
@@ -20,16 +21,18 @@ pub(crate) struct Op {
     pub(crate) local: bool,
 }
 
-/// A thread with the results of the analysis. Positions in its code run from 0 to `code.len()`, the
-/// position after the last instruction.
+/// The results of the analysis for one thread. Positions in its code run from 0 to `code.len()`,
+/// the position after the last instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadPlan {
     pub(crate) ops: Vec<Op>,
-    /// For each position, the union of the footprints of all operations that may follow.
+    /// For each position in the code, the union of the footprints (used resources) of all
+    /// operations that may follow.
     pub(crate) future: Vec<Footprint>,
-    /// For each position, the live registers as a bit set: those whose values may still be read.
+    /// For each position in the code, the live registers as a bit set. A register is live if its
+    /// value may still be read.
     pub(crate) live: Vec<u64>,
-    /// For each position, whether it is the target of a backward jump.
+    /// For each position in the code, whether a backward jump goes to this position.
     pub(crate) heads: Vec<bool>,
     pub(crate) has_loops: bool,
     /// The index of the thread's first register in the list of the registers of all threads.
@@ -38,7 +41,7 @@ pub(crate) struct ThreadPlan {
     positions_base: usize,
 }
 
-/// A program with the results of its analysis under one reading.
+/// A program with the results of its analysis under one reading (interpretation of a model).
 #[derive(Clone, Debug)]
 pub(crate) struct Plan<'a> {
     pub(crate) program: &'a Program,
@@ -50,7 +53,7 @@ pub(crate) struct Plan<'a> {
     pub(crate) terms: Vec<Term>,
     /// The locations whose final values are reported, as a bit set.
     pub(crate) observed_locations: u64,
-    /// The thread and position of each access.
+    /// For each access of the program, its thread and its position in the code of the thread.
     pub(crate) accesses: Vec<(u8, u16)>,
     positions: usize,
     relevant: Vec<bool>,
@@ -58,7 +61,8 @@ pub(crate) struct Plan<'a> {
 
 /// The maximum number of instructions of a program.
 const INSTRUCTIONS_MAX: usize = 2048;
-/// The maximum number of entries of all clocks of a state (see [`Scoping::clocks`]).
+/// The maximum number of entries that all vector clocks of a state have together (see
+/// [`Scoping::clocks`]).
 const CLOCKS_MAX: usize = 1 << 18;
 
 fn check_size(what: &'static str, found: usize, max: usize) -> Result<(), CheckError> {
@@ -172,7 +176,8 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// The footprint of an instruction. `loc` is the accessed location, or `None` if it is unknown.
+    /// The footprint of an instruction: the resources that it uses. `loc` is the location that the
+    /// instruction accesses, or `None` if this location is unknown.
     pub(crate) fn footprint(
         &self,
         t: usize,
@@ -220,8 +225,8 @@ impl<'a> Plan<'a> {
         footprint
     }
 
-    /// Computes, for each access and each position, whether the access may race with an operation
-    /// at or after that position.
+    /// Computes, for each access and each position in the code of another thread, whether the
+    /// access may race with an operation at or after that position.
     fn find_relevant(&mut self) {
         let mut relevant = vec![false; self.accesses.len() * self.positions];
         for a in 0..self.accesses.len() {
@@ -261,8 +266,9 @@ impl<'a> Plan<'a> {
             .any(|a| roles(&b.roles).into_iter().any(|b| self.roles_conflict((t, a), (u, b)).is_some()))
     }
 
-    /// The kind of conflict between two operations on one word, at least one of which writes.
-    /// `None` if they do not conflict.
+    /// The kind of conflict between two operations. The caller guarantees that they access one word
+    /// and that at least one of them writes it. `None` if they do not conflict, because both
+    /// synchronize and their scopes pair.
     pub(crate) fn roles_conflict(&self, a: (ThreadId, Role), b: (ThreadId, Role)) -> Option<RaceKind> {
         match (a.1.scope, b.1.scope) {
             (Some(s), Some(r)) if a.1.sync && b.1.sync => {
@@ -287,7 +293,7 @@ pub(crate) enum Stage {
     Depart,
 }
 
-/// The kind of a conflict.
+/// The kind of a conflict, and so of a race, between two accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RaceKind {
     /// At least one of the two accesses is an ordinary data access.
@@ -296,8 +302,8 @@ pub enum RaceKind {
     Synchronization,
 }
 
-/// For each position, the union of the values that `own` gives for all positions reachable from it,
-/// including the position itself.
+/// For each position in the code, the union of the values that `own` gives for this position and
+/// for all positions that can be reached from it.
 fn flow<T: Copy + PartialEq>(
     code: &[Instr],
     own: impl Fn(usize) -> T,
@@ -336,7 +342,8 @@ fn filter_terms(program: &Program) -> Vec<Term> {
     terms
 }
 
-/// For each position, the registers that may be read before they are written.
+/// For each position in the code, the registers (as a bit set) that later instructions may read
+/// before an instruction writes them.
 fn live_registers(code: &[Instr], registers: usize, observed: u64) -> Vec<u64> {
     let mut at = vec![observed; code.len() + 1];
     loop {

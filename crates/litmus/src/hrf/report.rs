@@ -11,16 +11,16 @@ use crate::check::condition_text;
 use crate::program::{Program, Quantifier, Value as Word};
 
 impl Verdict {
-    /// The number of final states with the property of the condition, and the number of final
-    /// states without it.
+    /// The number of final states that have the property of the test's condition, and the number of
+    /// final states that do not have it.
     #[must_use]
     pub fn witnesses(&self, program: &Program) -> (usize, usize) {
         let positive = self.states.iter().filter(|state| self.satisfies(program, state)).count();
         (positive, self.states.len() - positive)
     }
 
-    /// Whether a complete search would give the same verdict. Even in an incomplete search, one
-    /// state can decide the condition.
+    /// Whether it is certain that a complete search would give the same verdict. Even in an
+    /// incomplete search, one final state can decide the condition.
     #[must_use]
     pub fn is_decided(&self, program: &Program) -> bool {
         let (positive, negative) = self.witnesses(program);
@@ -47,9 +47,10 @@ impl Verdict {
         names.zip(state.iter().map(|&value| program.value_name(value))).collect()
     }
 
-    /// The verdict in the format of herd's output, for scripts that read it. It counts final states
-    /// as witnesses, because the search does not visit all executions. Of executions that differ
-    /// only in the order of commuting operations, the search visits only some.
+    /// The verdict in the format of herd's output, for scripts that read it. The numbers of
+    /// witnesses in it are numbers of final states, because the search does not visit all
+    /// executions: if executions differ only in the order of commuting operations, the search
+    /// visits only some of them.
     #[must_use]
     pub fn herd_block(&self, program: &Program) -> String {
         let allowed = match program.condition.quantifier {
@@ -103,14 +104,16 @@ impl Verdict {
         self.blocked.is_some().then_some("some executions wait for ever: they have no final state")
     }
 
-    /// Describes the verdict in words: the races with their reasons, or the outcomes.
+    /// Describes the verdict in words: the races with the reasons for them, or the statement that
+    /// the program is race-free.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
         let races = self.races.iter().map(|race| race.describe(program, self.reading));
         self.heading() + &races.collect::<String>()
     }
 
-    /// Describes the verdict in words. Only the first race has details.
+    /// Describes the verdict in words. Describes the first race in detail, and every other race in
+    /// one line.
     #[must_use]
     pub fn describe_briefly(&self, program: &Program) -> String {
         let mut text = self.heading();
@@ -208,7 +211,7 @@ fn step_json(program: &Program, step: &ExecutionStep) -> Value {
 }
 
 impl Execution {
-    /// The steps as JSON.
+    /// The steps of the execution as JSON.
     #[must_use]
     pub fn json(&self, program: &Program) -> Value {
         self.steps.iter().map(|step| step_json(program, step)).collect()

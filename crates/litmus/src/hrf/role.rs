@@ -7,7 +7,8 @@ use crate::program::{
     Access, Fence, Instr, Order, Program, Proxy, Region, RmwOp, ScopeId, ThreadId, ThreadSet,
 };
 
-/// The roles of an instruction. `failure` is the role of a compare-and-swap that fails.
+/// The synchronization roles of an instruction (data access, release, acquire or both). The field
+/// `failure` is the role of a compare-and-swap that fails.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Roles {
     pub(crate) success: Role,
@@ -21,7 +22,7 @@ enum Kind {
     Both,
 }
 
-/// The roles of the instruction at `pc`.
+/// The synchronization roles of the instruction at position `pc` of the thread's code.
 pub(crate) fn roles(
     program: &Program,
     reading: Reading,
@@ -152,9 +153,9 @@ impl RoleReader<'_> {
         }
     }
 
-    /// Checks that a construct orders all memory that the program uses. The models have only one
-    /// memory. A construct that orders one memory region is therefore undefined if the program uses
-    /// another region.
+    /// Checks that a fence or a barrier orders all memory that the program uses. The models have
+    /// only one memory. So the models do not define a fence or a barrier that orders only one
+    /// memory region if the program uses another region.
     fn check_regions(&self, global: bool, local: bool, what: &str) -> Result<(), CheckError> {
         let uses = |region| self.program.locations.iter().any(|l| l.region == region);
         let missed = if !global && uses(Region::Global) {

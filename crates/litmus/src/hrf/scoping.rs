@@ -1,5 +1,6 @@
-//! Interprets the scopes of a program under a reading. It determines which releases and acquires
-//! pair, the closure of each edge, and which synchronization operations conflict.
+//! Interprets the scopes of a program under a reading (an interpretation of an HRF model):
+//! determines which releases and acquires pair, to which closure each of these edges belongs, and
+//! which synchronization operations conflict.
 //!
 //! The set of accesses that a thread knows travels through *channels*. A release writes the set to
 //! channels, and an acquire reads channels. A channel belongs to one closure. A closure is a set of
@@ -19,22 +20,24 @@ pub struct Role {
     pub releases: bool,
     /// Whether the access is an acquire.
     pub acquires: bool,
-    /// The scope instance of a synchronization operation.
+    /// The scope instance of a synchronization operation. `None` for a data access.
     pub scope: Option<ScopeId>,
 }
 
-/// A channel. A release writes the accesses that its thread knows to channels, and an acquire reads
-/// channels. A channel belongs to one closure.
+/// A channel, which carries the known accesses of threads from releases to acquires. A release
+/// writes the accesses that its thread knows to channels, and an acquire reads channels. A channel
+/// belongs to one closure (a set of edges that happens-before may combine).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Channel {
     pub(crate) closure: u16,
     /// The number of the channel's first slot. A slot is a part of a channel that has its own
-    /// clock. A channel has [`Scoping::slots`] slots with consecutive numbers.
+    /// vector clock. A channel has [`Scoping::slots`] slots with consecutive numbers.
     pub(crate) base: u32,
 }
 
-/// The channels of a program. They determine, under one reading, which releases and acquires of the
-/// program pair.
+/// The channels of a program. A channel carries known accesses from releases to acquires. Under one
+/// reading (interpretation of an HRF model), the channels determine which releases and acquires of
+/// the program pair.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoping {
     reading: Reading,
@@ -45,26 +48,27 @@ pub(crate) struct Scoping {
     /// transitive.
     pub(crate) closures: usize,
     /// The total number of slots of all channels. A slot is a part of a channel that has its own
-    /// clock.
+    /// vector clock.
     pub(crate) channels: usize,
-    /// The number of slots of each channel. This is one if releases pair with acquires of any
-    /// location. Otherwise it is the number of locations plus two.
+    /// The number of slots (parts with a vector clock) of each channel. The number is one if
+    /// releases pair with acquires of any location. Otherwise it is the number of locations plus
+    /// two.
     slots: usize,
     publish: Vec<Vec<Channel>>,
     collect: Vec<Vec<Channel>>,
 }
 
-/// Whether `inner` is a strictly narrower scope inside `outer`. If both scopes have the same
-/// threads, the order of their levels decides.
+/// Whether the scope `inner` is inside the scope `outer` and is strictly narrower. If both scopes
+/// have the same threads, the scope of the inner level is the narrower one.
 pub(crate) fn is_narrower(program: &Program, inner: ScopeId, outer: ScopeId) -> bool {
     let scopes = &program.scopes;
     let rank = |s: ScopeId| (scopes.get(s).members.count(), scopes.get(s).level, s);
     inner != outer && scopes.includes(outer, inner) && rank(inner) < rank(outer)
 }
 
-/// The scope whose closure contains the edge from a release to an acquire. Thread `from` releases
-/// at the scope `released`, and thread `to` acquires at the scope `acquired`. `None` if there is no
-/// edge. Locations are ignored.
+/// The scope to which the synchronization edge from a release to an acquire belongs. Thread `from`
+/// releases at the scope `released`, and thread `to` acquires at the scope `acquired`. `None` if
+/// the two operations do not synchronize. The function ignores the locations of the operations.
 pub(crate) fn edge_scope(
     program: &Program,
     reading: Reading,
@@ -116,13 +120,15 @@ impl Scoping {
         scoping
     }
 
-    /// Adds the channels of the scope `used[own]`. Releases at this scope write its first channel,
-    /// and acquires at this scope read the first channel.
+    /// Adds the channels of the scope `used[own]`. A channel carries known accesses from releases
+    /// to acquires. Releases at this scope write its first channel, and acquires at this scope read
+    /// the first channel.
     ///
-    /// With scope inclusion, the scope also pairs with wider scopes. Acquires of its members at a
-    /// wider scope read the first channel, too. For each wider scope there is one more channel:
-    /// releases of the members at the wider scope write this channel, and acquires at the narrower
-    /// scope read it.
+    /// If the reading has scope inclusion (operations at nested scopes synchronize), the scope also
+    /// pairs with wider scopes. If a thread of the scope acquires at a wider scope, the acquire
+    /// reads the first channel, too. For each wider scope there is one more channel: if a thread of
+    /// the narrower scope releases at the wider scope, the release writes this channel, and
+    /// acquires at the narrower scope read the channel.
     fn add_channels(&mut self, program: &Program, own: usize) {
         let scope = self.used[own];
         let everyone = program.scopes.get(scope).members;
@@ -166,19 +172,22 @@ impl Scoping {
         own * self.threads + thread
     }
 
-    /// The channels that a release of `thread` at `scope` writes.
+    /// The channels to which a release of `thread` at `scope` writes. A channel carries known
+    /// accesses from releases to acquires.
     pub(crate) fn publish(&self, thread: usize, scope: ScopeId) -> &[Channel] {
         &self.publish[self.index(thread, scope)]
     }
 
-    /// The channels that an acquire of `thread` at `scope` reads.
+    /// The channels that an acquire of `thread` at `scope` reads. A channel carries known accesses
+    /// from releases to acquires.
     pub(crate) fn collect(&self, thread: usize, scope: ScopeId) -> &[Channel] {
         &self.collect[self.index(thread, scope)]
     }
 
-    /// The two slots of a channel that a release of `loc` writes: the slot of the location (or of
-    /// all releases without a location), and the slot of all releases. If releases pair with
-    /// acquires of any location, both are the only slot.
+    /// The two slots (parts with a vector clock) of a channel that a release of `loc` writes: the
+    /// slot of the location (or of all releases without a location), and the slot of all releases.
+    /// If releases pair with acquires of any location, the channel has only one slot, and both
+    /// results are this slot.
     pub(crate) fn release_slots(&self, loc: Option<usize>) -> [usize; 2] {
         match (self.reading.so, loc) {
             (SyncOrder::AnyLocation, _) => [0, 0],
@@ -187,9 +196,10 @@ impl Scoping {
         }
     }
 
-    /// The two slots of a channel that an acquire of `loc` reads: the slot of the location, and the
-    /// slot of the releases without a location. An acquire without a location reads only the slot
-    /// of all releases. If releases pair with acquires of any location, both are the only slot.
+    /// The two slots (parts with a vector clock) of a channel that an acquire of `loc` reads: the
+    /// slot of the location, and the slot of the releases without a location. An acquire without a
+    /// location reads only the slot of all releases. If releases pair with acquires of any
+    /// location, the channel has only one slot, and both results are this slot.
     pub(crate) fn acquire_slots(&self, loc: Option<usize>) -> [usize; 2] {
         match (self.reading.so, loc) {
             (SyncOrder::AnyLocation, _) => [0, 0],
@@ -199,30 +209,34 @@ impl Scoping {
     }
 
     /// Whether two synchronization operations conflict. `a` and `b` are their threads and scopes.
-    /// The caller guarantees that both operations access one word, and that at least one of them
-    /// writes.
+    /// The caller guarantees that both operations access the same word, and that at least one of
+    /// them writes it.
     pub(crate) fn conflict(&self, program: &Program, a: (ThreadId, ScopeId), b: (ThreadId, ScopeId)) -> bool {
         edge_scope(program, self.reading, a, b).is_none()
     }
 
-    /// The bit that represents the channel in a footprint. Several channels may share a bit.
-    /// Because of a shared bit, two operations that commute may look dependent.
+    /// The bit that represents the channel in a footprint (the bit sets of resources that an
+    /// operation uses). Several channels may share a bit. Because of a shared bit, two operations
+    /// that commute may look dependent.
     pub(crate) fn bit(&self, channel: Channel) -> u64 {
         self.bit_of_number(channel.base as usize)
     }
 
-    /// The bit that represents, in a footprint, the channel with this slot number.
+    /// The bit that represents a channel in a footprint (the resources that an operation uses). The
+    /// channel is given by the number of one of its slots (parts with a vector clock).
     pub(crate) fn bit_of_number(&self, number: usize) -> u64 {
         1 << (number / self.slots % 64)
     }
 
-    /// The number of entries of all clocks of a state. A clock has one entry for each thread. Each
-    /// thread has one clock for each closure, and each slot of a channel has one clock.
+    /// The number of entries that all vector clocks of a state have together. A clock has one entry
+    /// for each thread. Each thread has one clock for each closure (a set of edges that
+    /// happens-before may combine), and each slot (part) of a channel has one clock.
     pub(crate) fn clocks(&self) -> usize {
         (self.closures * self.threads + self.channels) * self.threads
     }
 
-    /// Whether a release pairs with acquires of all locations.
+    /// Whether a release pairs with acquires of all locations, and not only with acquires of its
+    /// own location.
     pub(crate) fn any_location(&self) -> bool {
         self.reading.so == SyncOrder::AnyLocation
     }

@@ -1,5 +1,6 @@
-//! A state of a program between two steps of a sequentially consistent execution. It includes the
-//! past accesses and the clocks, which decide whether later accesses race.
+//! A state of a program between two steps of a sequentially consistent execution. A state includes
+//! the past accesses and the vector clocks, which decide whether later accesses race with past
+//! accesses.
 
 mod local;
 
@@ -13,14 +14,14 @@ use crate::program::{Access, Barrier, Cas, Expr, Instr, ThreadId, Value, value_a
 /// The maximum number of accesses of a thread in one execution.
 pub(crate) const ACCESSES_MAX: usize = 1000;
 
-/// The progress of a thread at its position.
+/// The progress of a thread at the instruction at its position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// The thread is ready for the instruction at its position.
     Ready,
     /// The thread waits at a barrier.
     Arrived,
-    /// The thread may leave a barrier, because all threads have arrived.
+    /// The thread may leave a barrier, because enough threads have arrived.
     Released,
     /// The thread has ended.
     Done,
@@ -39,7 +40,8 @@ pub(crate) struct LoggedAccess {
     pub(crate) failed: bool,
 }
 
-/// The current iteration of a loop. It is kept only as long as all its accesses are reads.
+/// The current iteration of a loop of a thread. The state keeps the iteration only as long as all
+/// its accesses are reads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Iteration {
     pub(crate) head: u16,
@@ -47,25 +49,27 @@ pub(crate) struct Iteration {
     pub(crate) reads: Vec<(u16, Value)>,
 }
 
-/// The state of a thread. Its registers are in [`State`].
+/// The state of a thread without its registers. [`State`] has the registers of all threads.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadState {
     pub(crate) pc: u16,
     pub(crate) phase: Phase,
     pub(crate) log: Vec<LoggedAccess>,
-    /// For each position, the number of times that the backward jump there was taken.
+    /// For each position in the code, the number of times that the thread has taken the backward
+    /// jump at this position.
     pub(crate) jumps: Vec<u16>,
     pub(crate) iteration: Option<Iteration>,
-    /// The words that an iteration without an effect has read, with the values read. The thread
-    /// waits until one of these words has changed, because until then a further iteration has no
-    /// effect.
+    /// The words that a loop iteration without an effect has read, with the values that it has
+    /// read. The thread waits until one of these words has another value, because until then a
+    /// further iteration has no effect.
     pub(crate) spins_on: Vec<(u16, Value)>,
 }
 
-/// A meeting of threads at a barrier, before all of them have arrived.
+/// A meeting of threads at a barrier, while some of these threads have not yet arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Meeting {
-    /// The barrier: the scope instance of its group, its number and its resource.
+    /// The barrier: the scope instance whose threads meet, the number of the barrier in the test,
+    /// and the number of its barrier resource.
     pub(crate) which: (u16, Value, Value),
     pub(crate) arrived: u64,
     /// The threads that have arrived and wait, as a bit set.
@@ -93,7 +97,8 @@ pub(crate) struct StepResult {
     pub(crate) role: Role,
 }
 
-/// Two conflicting accesses. The step that is executed now makes the second access.
+/// Two conflicting accesses. The step that is executed now makes the second access. A past step has
+/// made the first access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Conflict {
     pub(crate) first: (u8, LoggedAccess),
@@ -223,7 +228,7 @@ impl State {
         Ok(spins.is_empty() || spins.iter().any(|&(loc, value)| self.memory[usize::from(loc)] != value))
     }
 
-    /// The footprint of the next step of the live thread `t`.
+    /// The footprint (the resources that a step uses) of the next step of the live thread `t`.
     pub(crate) fn next_footprint(&self, plan: &Plan<'_>, t: usize) -> Result<Footprint, CheckError> {
         let thread = &self.threads[t];
         let op = &plan.threads[t].ops[usize::from(thread.pc)];

@@ -1,4 +1,4 @@
-//! Replays the choices of an execution, and returns its steps.
+//! Replays the choices that led to an execution, and returns the steps of the execution.
 
 use super::plan::{Plan, Stage, physical};
 use super::scoping::Role;
@@ -10,19 +10,20 @@ use crate::program::{Instr, LocId, Program, ScopeId, ThreadId, Value};
 /// The kind of a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum StepKind {
-    /// A load or an await.
+    /// The step is a load or an await.
     Load,
     /// The step is a store.
     Store,
-    /// A read-modify-write, or a compare-and-swap that succeeds.
+    /// The step is a read-modify-write. A compare-and-swap that fails has the kind `FailedUpdate`
+    /// instead.
     Update,
-    /// A compare-and-swap that fails.
+    /// The step is a compare-and-swap that fails.
     FailedUpdate,
     /// The step is a fence.
     Fence,
-    /// The arrival at a barrier.
+    /// The step is the arrival at a barrier.
     Arrive,
-    /// The departure from a barrier.
+    /// The step is the departure from a barrier.
     Depart,
 }
 
@@ -33,7 +34,8 @@ pub struct ExecutionStep {
     pub place: InstrPlace,
     /// The kind of the step.
     pub kind: StepKind,
-    /// The accessed location, under the name that the program uses.
+    /// The location that the step accesses. If a word has several names, the location is the name
+    /// that the instruction uses, if possible.
     pub location: Option<LocId>,
     /// The value that the step reads, if it reads one.
     pub read: Option<Value>,
@@ -53,7 +55,7 @@ pub struct Execution {
     pub steps: Vec<ExecutionStep>,
 }
 
-/// Replays the choices of a path and returns the execution.
+/// Replays the choices of `path` from the initial state, and returns the execution.
 pub(crate) fn replay(plan: &Plan<'_>, path: &[Choice]) -> Result<Execution, CheckError> {
     let mut state = State::start(plan)?;
     let mut conflicts = Vec::new();
@@ -65,8 +67,8 @@ pub(crate) fn replay(plan: &Plan<'_>, path: &[Choice]) -> Result<Execution, Chec
     Ok(Execution { steps })
 }
 
-/// Replays the choices of `path` on the program of `plan`. The path may come from a program with
-/// other scopes. Returns whether two accesses race.
+/// Replays the choices of `path` on the program of `plan`. The path may come from a program that
+/// differs from it in scopes. Returns whether two accesses race.
 pub(crate) fn has_race(plan: &Plan<'_>, path: &[Choice]) -> Result<bool, CheckError> {
     let mut state = State::start(plan)?;
     let mut conflicts: Vec<Conflict> = Vec::new();
@@ -79,9 +81,9 @@ pub(crate) fn has_race(plan: &Plan<'_>, path: &[Choice]) -> Result<bool, CheckEr
     Ok(false)
 }
 
-/// The choices of `path` that its last step depends on, by happens-before or by values. If the path
-/// ends with a race, the result includes the first access of the race, because it conflicts with
-/// the last step.
+/// The choices of `path` on which its last step depends: the other choices can be left out without
+/// a change of this step. If the path ends with a race, the result includes the first access of the
+/// race, because that access conflicts with the last step.
 pub(crate) fn causes(plan: &Plan<'_>, path: &[Choice]) -> Result<Vec<Choice>, CheckError> {
     let mut state = State::start(plan)?;
     let mut conflicts = Vec::new();
@@ -131,7 +133,7 @@ fn step(plan: &Plan<'_>, choice: Choice, done: &StepResult) -> ExecutionStep {
 }
 
 impl ExecutionStep {
-    /// The step in words: `store-release A writes 1 at work_group 0`.
+    /// Describes the step in words, such as `store-release A writes 1 at work_group 0`.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
         let mut text = match self.kind {
@@ -169,7 +171,8 @@ impl ExecutionStep {
         text
     }
 
-    /// The number of the accessed word. Several locations may be names of one word.
+    /// The number of the word that the step accesses. Several locations may be names of one word.
+    /// `None` if the step accesses no word.
     pub(crate) fn word(&self, program: &Program) -> Option<usize> {
         self.location.map(|loc| physical(program, loc))
     }
@@ -181,7 +184,7 @@ pub(crate) fn scope_name(program: &Program, scope: ScopeId) -> String {
 }
 
 impl Execution {
-    /// The steps as a numbered list.
+    /// The steps of the execution as a numbered list, one step on each line.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
         let mut text = String::new();

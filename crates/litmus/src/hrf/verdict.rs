@@ -1,5 +1,5 @@
-//! The verdict on a program: whether it is race-free in all sequentially consistent
-//! executions, and its outcomes.
+//! The verdict of an HRF model on a program: whether the program is race-free in all sequentially
+//! consistent executions, and the outcomes of the program.
 
 use core::fmt;
 use std::collections::BTreeSet;
@@ -17,7 +17,8 @@ use crate::program::{LocId, Program, Term, ThreadId, Value};
 /// The reason why a search is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Incomplete {
-    /// A thread has reached this limit on the number of times that it takes a backward jump.
+    /// A thread has taken the same backward jump this number of times, which is the limit, and has
+    /// not ended.
     Unroll(u16),
     /// A thread has made this many accesses, which is the limit, and has not ended.
     Accesses(usize),
@@ -42,7 +43,7 @@ impl fmt::Display for Incomplete {
             Incomplete::Accesses(bound) => {
                 write!(f, "some thread makes more than {}", counted(*bound as u64, "access"))
             }
-            Incomplete::States(bound) => write!(f, "more than {}", counted(*bound, "state")),
+            Incomplete::States(bound) => write!(f, "the search has more than {}", counted(*bound, "state")),
             Incomplete::Stopped => f.write_str("the search was stopped"),
         }
     }
@@ -75,11 +76,11 @@ pub struct Race {
     pub gaps: Vec<Gap>,
 }
 
-/// The verdict of a model on a program.
+/// The verdict of an HRF model on a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
-    /// The reading of the model: the model, and decisions for the questions that the paper leaves
-    /// open.
+    /// The reading (interpretation) of the model: the model, and a decision for each question that
+    /// the paper leaves open.
     pub reading: Reading,
     /// The registers and locations (terms) whose values form a final state.
     pub terms: Vec<Term>,
@@ -88,8 +89,8 @@ pub struct Verdict {
     pub states: BTreeSet<Vec<Value>>,
     /// The pairs of instructions that race in some execution. Each pair occurs once.
     pub races: Vec<Race>,
-    /// The conflicting pairs that synchronization orders in some execution. If a race-free program
-    /// has no such pair, it does not test synchronization.
+    /// The pairs of instructions whose accesses conflict and are ordered by synchronization in some
+    /// execution. If a race-free program has no such pair, it does not test synchronization.
     pub ordered: Vec<Conflicting>,
     /// An execution that ends with a thread that waits for ever. `None` if there is no such
     /// execution.
@@ -131,7 +132,7 @@ impl Verdict {
     }
 }
 
-/// The verdict of the model on the program.
+/// Checks the program against the model that `options` selects, and returns the verdict.
 ///
 /// # Errors
 /// If the program has a construct that the model does not define, or an expression
@@ -140,8 +141,8 @@ pub fn check(program: &Program, options: &Options) -> Result<Verdict, CheckError
     check_until(program, options, &mut || true)
 }
 
-/// Like [`check`], but returns the results so far if `keep_going` returns false. `keep_going` is
-/// called every few thousand states.
+/// Checks a program like [`check`], but stops with the results so far if `keep_going` returns
+/// false. The search calls `keep_going` every few thousand states.
 ///
 /// # Errors
 /// The errors of [`check`].
@@ -178,7 +179,7 @@ pub fn check_until(
     })
 }
 
-/// The value of a term in a state.
+/// The value of a term (a register, a location or a constant) in a state.
 pub(crate) fn term_value(plan: &Plan<'_>, state: &State, term: Term) -> Value {
     match term {
         Term::Const(value) => value,

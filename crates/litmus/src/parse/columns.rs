@@ -1,4 +1,5 @@
-//! The common parts of the parsers for PTX and Vulkan, whose code is in columns.
+//! The common parts of the parsers for PTX tests and Vulkan tests. In these formats, the code of
+//! each thread is in its own column.
 
 use crate::program::{
     BinaryOp, Condition, Dialect, Expr, Instr, Program, Prop, Quantifier, Reg, Scopes, Thread, ThreadId,
@@ -13,7 +14,7 @@ use super::lexer::Kind;
 use super::scopes::Placement;
 use super::table::{self, Labels};
 
-/// The parts of a test that precede its code.
+/// The parts of a test before the code of the threads.
 pub(super) struct Form {
     pub(super) dialect: Dialect,
     pub(super) locations: Locations,
@@ -24,7 +25,7 @@ pub(super) struct Form {
 /// A function that parses one instruction in a column.
 pub(super) type Reader = fn(&mut Column<'_>, &mut Labels) -> Result<(), TextError>;
 
-/// Parses the code in columns, and the condition after it.
+/// Parses the columns with the code of the threads, and the condition after the columns.
 pub(super) fn columns(
     mut cursor: Cursor,
     name: String,

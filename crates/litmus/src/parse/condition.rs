@@ -77,7 +77,8 @@ fn name_parameters(cursor: &mut Cursor, program: &mut Program) {
     cursor.seek(begin);
 }
 
-/// Reads the terms to show, such as `[x; 1:r0;]`. The semicolons are optional.
+/// Reads a list of terms (registers and locations) that the report shows, such as `[x; 1:r0;]`. The
+/// semicolons are optional.
 fn observed(cursor: &mut Cursor, program: &mut Program) -> Result<(), TextError> {
     cursor.expect("[")?;
     while !cursor.eat("]") {
@@ -155,7 +156,7 @@ fn negation(cursor: &mut Cursor, program: &Program, depth: usize) -> Result<Prop
     Ok(Prop::Compare(left, op, right))
 }
 
-/// Parses a term: `P1:r0`, `1:r0`, `x`, `[x]`, `*x`, `a[1]`, `&x` or a number.
+/// Parses a term of a condition: `P1:r0`, `1:r0`, `x`, `[x]`, `*x`, `a[1]`, `&x` or a number.
 fn term(cursor: &mut Cursor, program: &Program) -> Result<Term, TextError> {
     let place = cursor.place();
     if let Some(thread) = cursor.thread_colon() {

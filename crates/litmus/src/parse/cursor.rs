@@ -1,4 +1,4 @@
-//! A cursor over tokens, with errors that name the expected token.
+//! A cursor over the tokens of a text. Its errors name the token that was expected.
 
 use super::error::{Place, TextError};
 use super::lexer::{Kind, Token};
@@ -28,7 +28,7 @@ impl Cursor {
         self.at = position;
     }
 
-    /// The tokens from `begin` to the cursor.
+    /// The tokens from the position `begin` up to the cursor.
     pub(super) fn slice(&self, begin: usize) -> Vec<Token> {
         self.tokens[begin..self.at].to_vec()
     }
@@ -65,12 +65,12 @@ impl Cursor {
         *self.peek() == Kind::End
     }
 
-    /// An error: the token here is not the expected one.
+    /// The error that the token at the cursor is not the expected one.
     pub(super) fn expected(&self, expected: impl Into<String>) -> TextError {
         TextError::expected(self.place(), self.peek().shown(), expected)
     }
 
-    /// An error: the construct here is nested too deeply.
+    /// The error that the construct at the cursor is nested too deeply.
     pub(super) fn too_deep(&self, construct: &str) -> TextError {
         self.expected(format!("{construct} with at most {DEPTH_MAX} levels of nesting"))
     }
@@ -106,7 +106,8 @@ impl Cursor {
         if self.eat(mark) { Ok(()) } else { Err(self.expected(format!("`{mark}`"))) }
     }
 
-    /// Reads a word. Fails if the next token is no word; `what` describes the expected word.
+    /// Reads a word. Fails if the next token is not a word. `what` describes the expected word in
+    /// the error message.
     pub(super) fn word(&mut self, what: &str) -> Result<String, TextError> {
         match self.peek() {
             Kind::Word(word) => {
@@ -118,8 +119,8 @@ impl Cursor {
         }
     }
 
-    /// Reads a number with its sign. Fails if the next token is no number; `what` describes the
-    /// expected number.
+    /// Reads a number with its sign. Fails if the next token is not a number. `what` describes the
+    /// expected number in the error message.
     pub(super) fn number(&mut self, what: &str) -> Result<i64, TextError> {
         let negative = self.is("-") && matches!(self.peek_at(1), Kind::Number(_));
         if negative {
@@ -134,7 +135,8 @@ impl Cursor {
         }
     }
 
-    /// Reads the number of a thread and a colon, `P3:` or `3:`, if they are next.
+    /// Reads the number of a thread and a colon, such as `P3:` or `3:`, if they come next.
+    /// Otherwise reads nothing and returns `None`.
     pub(super) fn thread_colon(&mut self) -> Option<usize> {
         if *self.peek_at(1) != Kind::Mark(":") {
             return None;

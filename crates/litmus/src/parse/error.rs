@@ -7,7 +7,7 @@ use core::fmt;
 pub struct Place {
     /// The number of the line, counted from one.
     pub line: u32,
-    /// The column, in characters.
+    /// The column, counted in characters from one.
     pub column: u32,
 }
 
@@ -20,7 +20,7 @@ impl fmt::Display for Place {
 /// The reason why a text could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextErrorKind {
-    /// The parser found other text at the place than it expected.
+    /// At the place of the error, the text differs from the text that the parser expected.
     Expected {
         /// The text that was found.
         found: String,
@@ -43,14 +43,15 @@ pub struct TextError {
 }
 
 impl TextError {
-    /// An error: the text `found` at `place` is not `expected`.
+    /// The error that the parser found the text `found` at `place` instead of `expected`.
     #[must_use]
     pub fn expected(place: Place, found: impl Into<String>, expected: impl Into<String>) -> TextError {
         let kind = TextErrorKind::Expected { found: found.into(), expected: expected.into() };
         TextError { file: None, place, kind }
     }
 
-    /// An error: the text at `place` follows the grammar but has no meaning. `sentence` says why.
+    /// The error that the text at `place` follows the grammar but has no meaning. `sentence` says
+    /// why.
     #[must_use]
     pub fn meaning(place: Place, sentence: impl Into<String>) -> TextError {
         TextError { file: None, place, kind: TextErrorKind::Meaning(sentence.into()) }

@@ -19,7 +19,7 @@ enum Initial {
     Address(String, Place),
 }
 
-/// The initial value of a register, kept until the number of threads is known.
+/// The initial value of a register. The parser keeps it until the number of threads is known.
 pub(super) struct RegisterInit {
     thread: usize,
     name: String,
@@ -31,7 +31,7 @@ pub(super) struct RegisterInit {
 pub(super) struct Locations {
     pub(super) list: Vec<Location>,
     objects: u16,
-    /// The locations whose memory region the test specifies.
+    /// The locations whose memory region (global or local) the test specifies.
     placed: Vec<LocId>,
 }
 
@@ -47,7 +47,7 @@ impl Locations {
         Some(LocId(at as u16))
     }
 
-    /// The location with this name, added if it is new.
+    /// The location with this name. Adds the location if it is new.
     pub(super) fn find_or_add(&mut self, name: &str, place: Place) -> Result<LocId, TextError> {
         match self.find(name) {
             Some(loc) => Ok(loc),
@@ -92,8 +92,8 @@ impl Locations {
     }
 }
 
-/// Parses the block in braces. Adds its locations to `locations`, and returns the initial values of
-/// registers.
+/// Parses the initial state, a block in braces. Adds the locations of the block to `locations`, and
+/// returns the initial values of registers.
 pub(super) fn block(
     cursor: &mut Cursor,
     dialect: Dialect,
@@ -177,8 +177,8 @@ pub(super) struct TypeWords {
     pub(super) pointer: bool,
 }
 
-/// Reads the words and stars of a C type. If the next token begins no type, the result has `any`
-/// set to false.
+/// Reads the words and stars of a C type. If the next token does not begin a type, the field `any`
+/// of the result is false.
 pub(super) fn type_words(cursor: &mut Cursor) -> TypeWords {
     let mut of = TypeWords::default();
     loop {
@@ -356,8 +356,8 @@ fn initial(cursor: &mut Cursor) -> Result<Initial, TextError> {
     }
 }
 
-/// Parses `@ surface aliases x`, which makes `name` a further name of the word `x` with its own
-/// path to memory.
+/// Parses the rest of a declaration `name @ surface aliases x`, which makes `name` a further name
+/// of the word `x` with its own path to memory (proxy).
 fn alias(cursor: &mut Cursor, locations: &mut Locations, name: &str, place: Place) -> Result<(), TextError> {
     cursor.expect("@")?;
     let proxy_place = cursor.place();
@@ -369,7 +369,8 @@ fn alias(cursor: &mut Cursor, locations: &mut Locations, name: &str, place: Plac
     add_alias(cursor, locations, name, place, proxy)
 }
 
-/// Parses `aliases x`, which makes `name` a further name of the word `x`.
+/// Parses the rest of a declaration `name aliases x`, which makes `name` a further name of the word
+/// `x`.
 fn add_alias(
     cursor: &mut Cursor,
     locations: &mut Locations,
@@ -381,7 +382,7 @@ fn add_alias(
         return Err(cursor.expected("`aliases`"));
     }
     let of_place = cursor.place();
-    let of_name = cursor.word("the location that it aliases")?;
+    let of_name = cursor.word("the name of the aliased location")?;
     let Some(of) = locations.find(&of_name) else {
         return Err(TextError::meaning(of_place, format!("the test has no location `{of_name}`")));
     };
@@ -429,7 +430,7 @@ pub(super) fn threads(inits: &[RegisterInit], count: usize) -> Result<Vec<Thread
     Ok(threads)
 }
 
-/// The register with this name, added if it is new.
+/// The register of the thread with this name. Adds the register if it is new.
 pub(super) fn register(thread: &mut Thread, name: &str) -> Reg {
     thread.register(name).unwrap_or_else(|| {
         thread.registers.push(Register { name: name.to_owned(), init: 0 });
@@ -437,8 +438,9 @@ pub(super) fn register(thread: &mut Thread, name: &str) -> Reg {
     })
 }
 
-/// Completes the locations. Outside of OpenCL, a location without a region becomes global. A
-/// further name of a word gets the initial value of the word.
+/// Completes the locations of the program. In formats other than OpenCL, a location without a
+/// memory region gets the global region. A location that is a further name of a word gets the
+/// initial value of the word.
 pub(super) fn finish(program: &mut Program) {
     for location in &mut program.locations {
         if program.dialect != Dialect::OpenCl && location.region == Region::Unqualified {

@@ -14,7 +14,7 @@ pub(super) enum Kind {
     Text(String),
     /// The token is a punctuation mark.
     Mark(&'static str),
-    /// The end of the text.
+    /// The token stands for the end of the text.
     End,
 }
 
@@ -38,7 +38,7 @@ pub(super) struct Token {
     pub(super) place: Place,
 }
 
-/// The characters that words may contain. They differ between formats.
+/// The characters that words of a test may contain. Each test format uses one of these two sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Words {
     /// Letters, digits and underscores.
@@ -47,7 +47,7 @@ pub(super) enum Words {
     Dotted,
 }
 
-/// The punctuation marks, the longest ones first.
+/// The punctuation marks of litmus tests. Longer marks come before shorter marks.
 const MARKS: [&str; 48] = [
     "<<=", ">>=", "/\\", "\\/", "==", "!=", "<=", ">=", "=>", "&&", "||", "<<", ">>", "++", "--", "+=", "-=",
     "->", "*=", "&=", "|=", "^=", "(", ")", "{", "}", "[", "]", ";", ",", ":", "=", "<", ">", "+", "-", "*",
@@ -71,8 +71,9 @@ fn skip_blank(scanner: &mut Scanner<'_>, words: Words) -> Result<(), TextError> 
     }
 }
 
-/// Whether `(*` begins a comment at this position. In C it may also begin an expression such as
-/// `(*x)`, so there it begins a comment only before a blank or another star.
+/// Whether `(*` begins a comment at this position. In C the characters `(*` may also begin an
+/// expression such as `(*x)`. So in C they begin a comment only if a blank or another star follows
+/// them.
 fn opens_comment(scanner: &Scanner<'_>, words: Words) -> bool {
     let Some(rest) = scanner.rest().strip_prefix("(*") else { return false };
     let next = rest.chars().next();
@@ -97,18 +98,18 @@ fn skip_comment(scanner: &mut Scanner<'_>, close: &str) -> Result<(), TextError>
 
 /// The first line of a test, and the tokens after the description of the test.
 pub(super) struct Lexed {
-    /// The keyword of the format.
+    /// The keyword of the test's format, such as `OPENCL`.
     pub(super) keyword: String,
     /// The place of the keyword.
     pub(super) keyword_place: Place,
     /// The name of the test.
     pub(super) name: String,
-    /// The tokens from the opening brace on. The last one is [`Kind::End`].
+    /// The tokens from the opening brace of the initial state on. The last token is [`Kind::End`].
     pub(super) tokens: Vec<Token>,
 }
 
-/// Splits a test into tokens. `words_of` returns the characters of words for the keyword of the
-/// format.
+/// Splits a test into tokens. `words_of` takes the keyword of the test's format, and returns the
+/// characters that words of this format may contain.
 pub(super) fn lex(text: &str, words_of: impl Fn(&str) -> Words) -> Result<Lexed, TextError> {
     let mut scanner = Scanner::new(text);
     skip_blank(&mut scanner, Words::Dotted)?;
@@ -120,7 +121,7 @@ pub(super) fn lex(text: &str, words_of: impl Fn(&str) -> Words) -> Result<Lexed,
     Ok(Lexed { keyword, keyword_place, name, tokens: rest(&mut scanner, words)? })
 }
 
-/// The tokens of a text. The last one is [`Kind::End`].
+/// The tokens of a text. The last token is [`Kind::End`].
 pub(super) fn tokens(text: &str, words: Words) -> Result<Vec<Token>, TextError> {
     rest(&mut Scanner::new(text), words)
 }

@@ -1,5 +1,5 @@
-//! Parses LISA tests: instructions such as `w[release,device] x 1` and `r[acquire] r0 x`, and scope
-//! trees.
+//! Parses tests in the LISA format of herd: instructions such as `w[release,device] x 1` and
+//! `r[acquire] r0 x`, and scope trees.
 
 use crate::program::{
     Access, BinaryOp, Cas, Condition, Dialect, Expr, Fence, Instr, Order, Program, Prop, Quantifier, Reg,
@@ -182,7 +182,7 @@ impl Column<'_> {
             let mut word = self.cursor.word("an annotation or `]`")?;
             while self.cursor.eat("-") {
                 word.push('-');
-                word.push_str(&self.cursor.word("the rest of the annotation")?);
+                word.push_str(&self.cursor.word("the part of the annotation after `-`")?);
             }
             let lower = word.to_ascii_lowercase();
             marks.tags.push(word.clone());

@@ -26,7 +26,7 @@ pub use hash::hash;
 use crate::program::{Dialect, Program};
 use lexer::Words;
 
-/// The maximum length of a test.
+/// The maximum length of a test, in bytes.
 const TEXT_BYTES_MAX: usize = 1 << 20;
 
 /// Reads a litmus test in any of the formats.

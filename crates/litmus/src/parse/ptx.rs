@@ -13,7 +13,8 @@ use super::init::{self, Locations};
 use super::lexer::{Kind, Lexed};
 use super::table::Labels;
 
-/// The default placement of threads: each thread is a CTA (work-group), and all are on one GPU.
+/// The default placement of threads: each thread has its own CTA (work-group), and all threads are
+/// on one GPU.
 const PTX_ALONE: [(&str, bool); 2] = [("cta", false), ("gpu", true)];
 
 /// Reads a PTX test.
@@ -32,7 +33,8 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     )
 }
 
-/// The parts of an opcode such as `atom.acq_rel.sys.add`.
+/// The parts of an opcode. For example, `atom.acq_rel.sys.add` has an operation, a memory order and
+/// a scope.
 struct Opcode {
     text: String,
     place: Place,

@@ -15,7 +15,7 @@ impl<'t> Scanner<'t> {
         Scanner { rest: text.chars(), place: Place { line: 1, column: 1 } }
     }
 
-    /// The text that is not read yet.
+    /// The part of the text that the scanner has not yet read.
     pub(crate) fn rest(&self) -> &'t str {
         self.rest.as_str()
     }
@@ -62,7 +62,7 @@ impl<'t> Scanner<'t> {
         Some(mark)
     }
 
-    /// Reads a quoted text. The scanner must be at its opening quote.
+    /// Reads a quoted text. The scanner must be at the opening quote of this text.
     pub(crate) fn quoted(&mut self) -> Result<String, TextError> {
         let place = self.place;
         self.bump();

@@ -8,8 +8,8 @@ use super::error::{Place, TextError};
 use super::init::Locations;
 use super::lexer::Kind;
 
-/// The name by which the program calls a level. `kind` is the name that the test uses, such as
-/// `wg`.
+/// The name of a scope level in a [`Program`](crate::program::Program). `kind` is the name of this
+/// level in the text of the test, such as `wg`.
 pub(super) fn level_name(kind: &str) -> String {
     match level_of(kind) {
         Level::WorkItem => "work_item".to_owned(),
@@ -24,11 +24,11 @@ pub(super) fn level_name(kind: &str) -> String {
     }
 }
 
-/// The placement of threads in scopes, as far as the text has been read.
+/// The placement of threads in scopes, as far as the parser has read it.
 #[derive(Default)]
 pub(super) struct Placement {
-    /// For each thread whose header has a placement, the levels with the numbers of their
-    /// instances, outermost level first.
+    /// For each thread whose header has a placement, its number, and the scope levels with the
+    /// numbers of their instances, outermost level first.
     own: Vec<(usize, Vec<(String, u32)>)>,
     /// The nodes of scope trees and the named sets of threads. Each entry has the level or the
     /// name, and the threads.
@@ -48,7 +48,7 @@ impl Placement {
         loop {
             let kind = cursor.word("a level such as `wg`, `dev`, `cta` or `gpu`")?;
             let number_place = cursor.place();
-            let number = cursor.number("the number of the instance")?;
+            let number = cursor.number("the number of the scope instance")?;
             let number = u32::try_from(number).map_err(|_| {
                 TextError::expected(number_place, format!("`{number}`"), "a number from 0 to 4294967295")
             })?;
@@ -95,7 +95,7 @@ impl Placement {
     }
 
     /// Sets the memory regions of locations. Ignores the names of regions that this crate does not
-    /// know, because only the test's own model uses them.
+    /// know, because only the model that belongs to the test uses such names.
     pub(super) fn set_regions(&self, locations: &mut Locations) -> Result<(), TextError> {
         for (name, region, place) in &self.regions {
             let Some(loc) = locations.find(name) else {
@@ -149,9 +149,10 @@ impl Placement {
         Ok(())
     }
 
-    /// The scope instances of a program with `threads` threads. If the text has no placement,
-    /// `fallback` gives the levels. The flag of a level says whether all threads share one instance
-    /// (`true`) or each thread has an instance of its own (`false`).
+    /// The scope instances of a program with `threads` threads. If the test does not place its
+    /// threads, `fallback` gives the levels. The flag of a level in `fallback` says whether all
+    /// threads share one instance of the level (`true`) or each thread has its own instance
+    /// (`false`).
     pub(super) fn scopes(
         &self,
         threads: usize,

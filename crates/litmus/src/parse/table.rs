@@ -9,10 +9,10 @@ use super::init::Locations;
 use super::lexer::Kind;
 use crate::program::{Instr, LocId, ThreadId};
 
-/// The positions, in the list of tokens, of the cells that are not empty. A cell holds an
-/// instruction.
+/// A table of code: the positions, in the list of tokens, of the cells that are not empty. A cell
+/// holds an instruction.
 pub(super) struct Table {
-    /// For each column, the positions of its cells in the list of tokens.
+    /// For each column (one thread), the positions of its cells in the list of tokens.
     pub(super) columns: Vec<Vec<usize>>,
 }
 
@@ -55,12 +55,12 @@ fn skip_cell(cursor: &mut Cursor) -> Result<(), TextError> {
     Ok(())
 }
 
-/// Whether the next token ends a cell.
+/// Whether the next token ends a cell of the table of code.
 pub(super) fn at_cell_end(cursor: &Cursor) -> bool {
     cursor.is("|") || cursor.is(";") || cursor.at_end()
 }
 
-/// Fails if the next token does not end a cell.
+/// Fails if the next token does not end a cell of the table of code.
 pub(super) fn cell_end(cursor: &Cursor) -> Result<(), TextError> {
     if at_cell_end(cursor) { Ok(()) } else { Err(cursor.expected("`|` or `;`")) }
 }

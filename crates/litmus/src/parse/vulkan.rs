@@ -17,8 +17,8 @@ use super::lexer::{Kind, Lexed};
 use super::table::Labels;
 
 /// The default placement of threads. The flag of a level says whether all threads share one
-/// instance (`true`) or each thread has its own (`false`). Each thread is alone in its sub-group
-/// and its work-group. All threads are in one queue family on one device.
+/// instance of the level (`true`) or each thread has its own instance (`false`). Each thread is
+/// alone in its sub-group and its work-group. All threads are in one queue family on one device.
 const ALONE: [(&str, bool); 4] = [("sg", false), ("wg", false), ("qf", true), ("dv", true)];
 
 /// Modifiers that become sets in a model: the storage classes, the memory semantics (`sem...`), the
@@ -58,7 +58,7 @@ pub(super) fn parse(lexed: Lexed) -> Result<Program, TextError> {
     Ok(program)
 }
 
-/// Reads pairs of threads, such as `{ ssw 0 1; ssw 1 2; }`. They are the pairs of Vulkan's relation
+/// Reads pairs of threads, such as `{ ssw 0 1; ssw 1 2; }`. These pairs form Vulkan's relation
 /// system-synchronizes-with.
 fn system_order(cursor: &mut Cursor, order: &mut Vec<[(usize, Place); 2]>) -> Result<(), TextError> {
     cursor.expect("{")?;
@@ -94,7 +94,8 @@ fn thread(cursor: &mut Cursor) -> Result<(usize, Place), TextError> {
     }
 }
 
-/// The parts of an opcode such as `st.atom.rel.wg.sc0.semsc0`.
+/// The parts of an opcode. For example, `st.atom.rel.wg.sc0.semsc0` has an operation, a memory
+/// order, a scope and further modifiers.
 struct Opcode {
     word: String,
     place: Place,
@@ -149,8 +150,9 @@ impl Opcode {
         TextError::expected(self.place, found, expected)
     }
 
-    /// Fails if the opcode has a function, such as `.add`. The parser stores an unknown modifier as
-    /// a function, so this check also rejects unknown modifiers.
+    /// Fails if the opcode has a function (the operation of a read-modify-write), such as `.add`.
+    /// The parser stores an unknown modifier as a function, so this check also rejects unknown
+    /// modifiers.
     fn no_function(&self) -> Result<(), TextError> {
         match &self.function {
             None => Ok(()),
@@ -199,8 +201,9 @@ fn instruction(column: &mut Column<'_>, labels: &mut Labels) -> Result<(), TextE
     Ok(())
 }
 
-/// The access of an instruction. `orders` lists the memory orders that the instruction allows.
-/// `not` lists the modifiers that the instruction does not allow.
+/// The access that an instruction with the opcode `op` makes. `orders` lists the memory orders that
+/// the instruction allows. `not` lists the modifiers that the instruction does not allow. Fails if
+/// the opcode has an order or a modifier that is not allowed.
 fn access(
     column: &Column<'_>,
     op: &Opcode,
@@ -309,8 +312,8 @@ fn read_modify_write(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, Text
     Ok(Instr::Rmw { dst: Some(dst), access, op: function, operand })
 }
 
-/// The modifiers of an instruction that makes no access. Fails if a modifier is not a part of the
-/// memory semantics.
+/// The modifiers of an instruction that makes no access, such as a fence. Fails if a modifier is
+/// not a part of the memory semantics.
 fn semantics(op: &Opcode) -> Result<Vec<String>, TextError> {
     op.no_function()?;
     match op.marks.iter().find(|mark| !mark.starts_with("SEM")) {
@@ -360,8 +363,9 @@ fn control_barrier(column: &mut Column<'_>, op: &Opcode) -> Result<Instr, TextEr
     }))
 }
 
-/// Parses `avdevice` or `visdevice`. These are an availability and a visibility operation of the
-/// whole device, which memory dependencies of the Vulkan API perform.
+/// Parses `avdevice` or `visdevice`. `avdevice` is an availability operation and `visdevice` is a
+/// visibility operation for the whole device. Memory dependencies of the Vulkan API perform such
+/// operations.
 fn device_operation(op: &Opcode) -> Result<Instr, TextError> {
     let bare = op.marks.is_empty() && op.order.is_none() && op.scope.is_none() && !op.atomic;
     op.no_function()?;

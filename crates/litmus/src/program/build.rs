@@ -30,7 +30,7 @@ pub struct Builder {
 }
 
 impl Builder {
-    /// Begins a program with `threads` threads that have no instructions.
+    /// Begins a program with `threads` threads. The threads have no instructions yet.
     #[must_use]
     pub fn new(name: &str, dialect: Dialect, scopes: Scopes, threads: usize) -> Builder {
         Builder {
@@ -63,7 +63,7 @@ impl Builder {
         id
     }
 
-    /// The register with this name, added if it is new.
+    /// The register of the thread with this name. Adds the register if it is new.
     pub fn register(&mut self, thread: ThreadId, name: &str) -> Reg {
         let thread = &mut self.program.threads[usize::from(thread.0)];
         thread.register(name).unwrap_or_else(|| {
@@ -72,7 +72,7 @@ impl Builder {
         })
     }
 
-    /// Appends an instruction and returns its position.
+    /// Appends an instruction to the code of the thread, and returns its position in the code.
     pub fn push(&mut self, thread: ThreadId, instr: Instr) -> usize {
         let thread = &mut self.program.threads[usize::from(thread.0)];
         thread.code.push(instr);
@@ -113,7 +113,8 @@ impl Builder {
         dst
     }
 
-    /// Finishes the program. Its condition is that some final state has the property `prop`.
+    /// Finishes the program and returns it. The condition of the program is that some final state
+    /// has the property `prop`.
     #[must_use]
     pub fn exists(mut self, prop: Prop) -> Program {
         self.program.condition = Condition { quantifier: Quantifier::Exists, prop };

@@ -9,7 +9,7 @@ pub enum Term {
     Reg(ThreadId, Reg),
     /// The final value of a location.
     Loc(LocId),
-    /// A number.
+    /// The term is a constant number.
     Const(Value),
 }
 
@@ -24,15 +24,16 @@ pub enum Prop {
     Compare(Term, BinaryOp, Term),
     /// The negation of a proposition.
     Not(Box<Prop>),
-    /// All of these propositions hold.
+    /// The conjunction: all of these propositions hold.
     And(Vec<Prop>),
-    /// At least one of these propositions holds.
+    /// The disjunction: at least one of these propositions holds.
     Or(Vec<Prop>),
-    /// If the first proposition holds, the second one holds too.
+    /// The implication: if the first proposition holds, the second proposition holds too.
     Implies(Box<Prop>, Box<Prop>),
 }
 
-/// The quantifier of a condition, over all final states.
+/// The quantifier of a test's condition. It says how many of the final states must have the
+/// property of the condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Quantifier {
     /// Some state has the property.
@@ -76,7 +77,8 @@ impl Prop {
         }
     }
 
-    /// Adds every term of the proposition to `terms`, in the order of the text.
+    /// Adds every term of the proposition to `terms`, in the order in which the terms occur in the
+    /// proposition.
     pub fn collect_terms(&self, terms: &mut Vec<Term>) {
         match self {
             Prop::True | Prop::False => {}

@@ -167,7 +167,8 @@ impl Expr {
         })
     }
 
-    /// The location, if the expression consists only of its address. `None` for other expressions.
+    /// The location whose address the expression is. `None` if the expression is not just the
+    /// address of a location.
     #[must_use]
     pub fn as_location(&self) -> Option<LocId> {
         match self {
@@ -176,7 +177,7 @@ impl Expr {
         }
     }
 
-    /// The number, if the expression consists only of a number. `None` for other expressions.
+    /// The number that the expression is. `None` if the expression is not just a number.
     #[must_use]
     pub fn as_const(&self) -> Option<Value> {
         match self {

@@ -13,14 +13,16 @@ pub struct Access {
     pub order: Order,
     /// The scope instance of an atomic access. `None` for a plain access.
     pub scope: Option<ScopeId>,
-    /// The path to memory that the access uses.
+    /// The proxy (path to memory) that the access uses.
     pub proxy: Proxy,
-    /// Whether the access is a remote operation, which synchronizes with narrower scopes
-    /// elsewhere.
+    /// Whether the access is a remote operation: an operation that also synchronizes with
+    /// operations of other threads at narrower scopes.
     pub remote: bool,
-    /// Whether the update commutes with other commutative updates of its word.
+    /// Whether the access is a commutative update: its order among other commutative updates of the
+    /// same word does not matter.
     pub commutative: bool,
-    /// Further annotations of the access. Each one is the name of a set that a model defines.
+    /// Further annotations of the access. Each annotation is the name of a set of events that a
+    /// model uses.
     pub tags: Vec<String>,
 }
 
@@ -81,10 +83,10 @@ pub enum RmwOp {
     /// The old value minus one, or the operand if the old value is zero or above the
     /// operand.
     Dec,
-    /// The operand, whatever the old value is.
+    /// The operand. The old value has no influence on it.
     Exchange,
-    /// The sum of the old value and the operand. If the old value equals this number, nothing is
-    /// written.
+    /// The sum of the old value and the operand. If the old value equals the number in the field,
+    /// the operation writes nothing.
     AddUnless(Value),
 }
 
@@ -135,9 +137,9 @@ pub struct Cas {
 /// The accesses that a PTX proxy fence orders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FenceProxy {
-    /// Accesses to different virtual addresses of one word.
+    /// The fence orders accesses to different virtual addresses of one word.
     Alias,
-    /// Accesses by the generic path and by one other path.
+    /// The fence orders accesses by the generic path to memory with accesses by this other path.
     Path(Proxy),
 }
 
@@ -146,8 +148,8 @@ pub enum FenceProxy {
 pub struct Fence {
     /// The memory order of the fence.
     pub order: Order,
-    /// The scope instance; `None` for a fence that orders only the paths to memory of
-    /// its own thread.
+    /// The scope instance of the fence. `None` for a fence that orders only its own thread's
+    /// accesses by different paths to memory.
     pub scope: Option<ScopeId>,
     /// Whether the fence orders global memory.
     pub global: bool,
@@ -158,10 +160,10 @@ pub struct Fence {
     pub proxy: Option<FenceProxy>,
     /// Whether the fence is a remote operation.
     pub remote: bool,
-    /// Further annotations of the fence. Each one is the name of a set that a model defines.
+    /// Further annotations of the fence. Each annotation is the name of a set of events that a
+    /// model uses.
     pub tags: Vec<String>,
-    /// The word that the fence concerns and the key of its critical section. `None` for a fence
-    /// that concerns no word.
+    /// The word and the key of an SRCU fence of the Linux kernel. `None` for any other fence.
     pub section: Option<Box<Section>>,
 }
 
@@ -179,7 +181,8 @@ pub struct Section {
 }
 
 impl Fence {
-    /// Whether the fence orders accesses that caches can reorder.
+    /// Whether the fence has an effect on caches: whether it orders accesses to global memory that
+    /// caches can reorder.
     #[must_use]
     pub fn constrains_caches(&self) -> bool {
         self.global
@@ -201,13 +204,13 @@ pub struct Barrier {
     /// the threads meet and an acquire after they meet. In the other formats, a barrier has one
     /// fence with this order.
     pub order: Order,
-    /// The number that the test's text gives the barrier.
+    /// The number that the text of the test gives to the barrier.
     pub instance: Value,
-    /// The barrier resource. Threads meet at barriers with equal `instance` and `id`. The n-th
-    /// arrival of one thread meets the n-th arrivals of the other threads.
+    /// The number of the barrier resource. Threads meet at barriers with equal `instance` and `id`.
+    /// The n-th arrival of one thread meets the n-th arrivals of the other threads.
     pub id: Expr,
-    /// The number of threads that meet. `None` if the barrier waits for all threads of the group
-    /// whose code has the barrier.
+    /// The number of threads that must arrive. `None` if the barrier waits for all threads of the
+    /// scope instance `group` whose code has the barrier.
     pub quorum: Option<Expr>,
     /// Whether the thread only arrives and does not wait.
     pub arrive: bool,
@@ -215,7 +218,8 @@ pub struct Barrier {
     pub global: bool,
     /// Whether the barrier orders local memory.
     pub local: bool,
-    /// Further annotations of the barrier. Each one is the name of a set that a model defines.
+    /// Further annotations of the barrier. Each annotation is the name of a set of events that a
+    /// model uses.
     pub tags: Vec<String>,
 }
 
@@ -236,7 +240,7 @@ pub enum Instr {
         /// The value that is stored.
         value: Expr,
     },
-    /// `dst = *address; *address = op(dst, operand)`, atomically.
+    /// A read-modify-write: `dst = *address; *address = op(dst, operand)`, atomically.
     Rmw {
         /// The register that receives the old value. `None` if that value is not used.
         dst: Option<Reg>,
@@ -253,10 +257,11 @@ pub enum Instr {
     Fence(Fence),
     /// A barrier.
     Barrier(Barrier),
-    /// Waits until `*address cmp value` holds, then continues with the value read. A
-    /// thread that waits for ever does not terminate.
+    /// A load that waits until `*address cmp value` holds. The result is the value that the load
+    /// then reads. A thread that waits for ever does not terminate.
     Await {
-        /// The register that receives the value read. `None` if that value is not used.
+        /// The register that receives the value that the load reads. `None` if that value is not
+        /// used.
         dst: Option<Reg>,
         /// The access to memory.
         access: Access,
@@ -276,15 +281,15 @@ pub enum Instr {
     Branch {
         /// The condition of the jump.
         cond: Expr,
-        /// The position of the next instruction after a jump.
+        /// The position in the code at which the thread continues if it jumps.
         target: usize,
-        /// The position where the two paths of the branch join. Control dependencies end there.
-        /// `None` if the test does not give this position.
+        /// The position in the code where the two paths of the branch join. Control dependencies of
+        /// the branch end there. `None` if the test does not give this position.
         join: Option<usize>,
     },
     /// Jumps to `target`.
     Jump {
-        /// The position of the next instruction after the jump.
+        /// The position in the code at which the thread continues.
         target: usize,
     },
 }
@@ -315,7 +320,7 @@ impl Instr {
         }
     }
 
-    /// The scope instance of an atomic access, fence or barrier.
+    /// The scope instance of an atomic access, fence or barrier. `None` for other instructions.
     #[must_use]
     pub fn scope(&self) -> Option<ScopeId> {
         match self {
@@ -325,8 +330,8 @@ impl Instr {
         }
     }
 
-    /// Sets the scope instance of an atomic access, fence or barrier. Other
-    /// instructions stay as they are.
+    /// Sets the scope instance of an atomic access, fence or barrier. Does not change other
+    /// instructions.
     pub fn set_scope(&mut self, scope: ScopeId) {
         match self {
             Instr::Fence(Fence { scope: Some(old), .. }) => *old = scope,
@@ -339,7 +344,8 @@ impl Instr {
         }
     }
 
-    /// The position that the instruction may jump to. `None` if it is no jump.
+    /// The position in the code to which the instruction may jump. `None` if the instruction is not
+    /// a jump or a branch.
     #[must_use]
     pub fn target(&self) -> Option<usize> {
         match self {

@@ -1,9 +1,9 @@
 //! The representation of a litmus test.
 //!
-//! Every format is parsed into a [`Program`], and every engine runs a `Program`. It is
-//! plain data: it can be cloned, compared, hashed, built by hand ([`Builder`]) and
-//! changed (scope advice replaces [`ScopeId`]s). Labels are resolved to positions in
-//! the code, registers and locations to numbers, and scopes to instances.
+//! Every format is parsed into a [`Program`], and every engine runs a `Program`. A `Program` is
+//! plain data: it can be cloned, compared, hashed, built by hand ([`Builder`]) and changed (scope
+//! advice replaces [`ScopeId`]s). Labels are resolved to positions in the code, registers and
+//! locations to numbers, and scopes to instances.
 
 mod build;
 mod condition;
@@ -52,8 +52,8 @@ pub fn value_address(value: Value) -> Option<LocId> {
     u16::try_from(value.checked_sub(ADDRESS_BASE)?).ok().map(LocId)
 }
 
-/// The format of a test. It decides the names of scopes and registers in reports, and
-/// the sets that a model may use.
+/// The format of a test. The format decides the names of scopes and registers in reports, and the
+/// predefined sets that a model may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Dialect {
     /// OpenCL C with C11-style atomics.
@@ -88,14 +88,14 @@ pub enum Region {
     /// Memory that all threads share.
     #[default]
     Global,
-    /// Memory of one work-group.
+    /// Memory that only the threads of one work-group share.
     Local,
     /// The memory of an OpenCL pointer without an address space. Neither the happens-before
     /// relation of global memory nor that of local memory covers this memory.
     Unqualified,
 }
 
-/// The path of a PTX access to memory.
+/// A proxy: the path by which a PTX access reaches memory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Proxy {
     /// The path of ordinary loads and stores.
@@ -117,7 +117,7 @@ pub struct Location {
     pub name: String,
     /// The value of the word before the threads start.
     pub init: Value,
-    /// The memory region.
+    /// The memory region of the word: global, local or unqualified.
     pub region: Region,
     /// Whether the location is declared as an atomic object.
     pub atomic: bool,
@@ -146,18 +146,19 @@ pub struct Register {
 pub struct Thread {
     /// The registers of the thread.
     pub registers: Vec<Register>,
-    /// The instructions; a jump to `code.len()` ends the thread.
+    /// The instructions of the thread. A jump to the position `code.len()` ends the thread.
     pub code: Vec<Instr>,
     /// For each instruction, its line in the source. 0 if it has no line.
     pub lines: Vec<u32>,
-    /// Operands whose order C leaves unspecified. `(a, b, c)` means that the instructions `a..b`
-    /// and the instructions `b..c` are not ordered by program order. An engine that executes the
-    /// code in order covers only one of the two orders.
+    /// The pairs of operands for which C does not specify the order of evaluation. An entry
+    /// `(a, b, c)` means that program order does not order the instructions `a..b` with the
+    /// instructions `b..c`. An engine that executes the code in order covers only one of the two
+    /// orders.
     pub unsequenced: Vec<(usize, usize, usize)>,
 }
 
 impl Thread {
-    /// The register with this name.
+    /// The register with this name. `None` if the thread has no such register.
     #[must_use]
     pub fn register(&self, name: &str) -> Option<Reg> {
         self.registers.iter().position(|r| r.name == name).map(|i| Reg(i as u16))
@@ -167,11 +168,11 @@ impl Thread {
 /// A litmus test.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Program {
-    /// The name on the first line.
+    /// The name of the test, from its first line.
     pub name: String,
     /// The format of the test.
     pub dialect: Dialect,
-    /// All names for words of memory, including aliases.
+    /// The locations of the program: all names for words of memory, including aliases.
     pub locations: Vec<Location>,
     /// The scope instances of the program.
     pub scopes: Scopes,
@@ -180,8 +181,8 @@ pub struct Program {
     /// The pairs of Vulkan's relation system-synchronizes-with: all operations of the first thread
     /// come before those of the second thread.
     pub system_order: Vec<(ThreadId, ThreadId)>,
-    /// A condition on final states. Executions whose final state does not meet the condition are
-    /// ignored.
+    /// A filter: a condition on final states. Engines ignore an execution if its final state does
+    /// not meet this condition.
     pub filter: Option<Prop>,
     /// The condition of the test.
     pub condition: Condition,
@@ -189,7 +190,8 @@ pub struct Program {
     pub observed: Vec<Term>,
 }
 
-/// The sort key of a name. If `numbers` is true, trailing digits are compared as a number.
+/// The sort key of a name. If `numbers` is true, digits at the end of the name are compared as a
+/// number.
 fn name_key(name: &str, numbers: bool) -> (String, u64, String) {
     let stem = name.trim_end_matches(']').trim_end_matches(|c: char| c.is_ascii_digit());
     let digits = name[stem.len()..].trim_end_matches(']');
@@ -200,7 +202,7 @@ fn name_key(name: &str, numbers: bool) -> (String, u64, String) {
 }
 
 impl Program {
-    /// The location with this name.
+    /// The location with this name. `None` if the program has no such location.
     #[must_use]
     pub fn location(&self, name: &str) -> Option<LocId> {
         self.locations.iter().position(|l| l.name == name).map(|i| LocId(i as u16))
@@ -228,8 +230,8 @@ impl Program {
         self.threads.iter().any(|thread| thread.code.iter().enumerate().any(waits))
     }
 
-    /// The threads of `group` whose code has a barrier with this group and `instance`. The barrier
-    /// waits for these threads.
+    /// The threads of `group` whose code has a barrier with this group and this `instance` number.
+    /// A barrier without a thread count waits for these threads.
     #[must_use]
     pub fn threads_at(&self, group: ScopeId, instance: Value) -> ThreadSet {
         let has_it = |thread: &ThreadId| {
@@ -261,7 +263,7 @@ impl Program {
         terms
     }
 
-    /// The term as herd writes it: `0:r1`, `[x]`.
+    /// The term as herd writes it, such as `0:r1` for a register or `[x]` for a location.
     #[must_use]
     pub fn herd_name(&self, term: Term) -> String {
         match term {
@@ -270,7 +272,7 @@ impl Program {
         }
     }
 
-    /// The term as reports show it: `0:r1`, `x`.
+    /// The term as reports show it, such as `0:r1` for a register or `x` for a location.
     #[must_use]
     pub fn term_name(&self, term: Term) -> String {
         match term {

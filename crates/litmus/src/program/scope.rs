@@ -1,5 +1,5 @@
-//! Scope instances. Each one is a set of threads. Most instances are nested: of two instances that
-//! share a thread, one contains the other.
+//! Scope instances. Each scope instance is a set of threads, such as the threads of one work-group.
+//! Most instances are nested: if two instances share a thread, one of them contains the other.
 
 use super::ThreadId;
 
@@ -24,7 +24,7 @@ pub(crate) fn level_of(kind: &str) -> Level {
 pub struct ThreadSet(pub u64);
 
 impl ThreadSet {
-    /// The empty set.
+    /// The set without threads.
     pub const NONE: ThreadSet = ThreadSet(0);
 
     /// The set of the first `count` threads.
@@ -77,12 +77,14 @@ pub struct ScopeId(pub u16);
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ScopeInstance {
     /// The level of the instance. [`Level::Named`] stands for sets of threads outside of the
-    /// hierarchy, and for levels that only the test's own model defines.
+    /// hierarchy of levels, and for levels that only the model of the test defines.
     pub level: Level,
-    /// The level's name in the test: `work_group`, `cta`, `S12`.
+    /// The name of the instance's level in the test, such as `work_group` or `cta`. For a named set
+    /// of threads, the name of the set, such as `S12`.
     pub kind: String,
-    /// The number of the instance within its level. For a placement such as `cta 1` it is the
-    /// number in the test. Otherwise instances are numbered in order of first occurrence.
+    /// The number of the instance within its level. If the test gives the number, as in `cta 1`, it
+    /// is this number. Otherwise the instances of a level are numbered in order of first
+    /// occurrence.
     pub instance: u32,
     /// The threads of the instance.
     pub members: ThreadSet,
@@ -96,8 +98,8 @@ pub struct Scopes {
 }
 
 impl Scopes {
-    /// The scopes of `threads` threads without further levels: one work-item instance for each
-    /// thread, and the system instance.
+    /// The scopes of a program with `threads` threads that has no levels between work-item and
+    /// system: one work-item instance for each thread, and one system instance for all threads.
     #[must_use]
     pub fn flat(threads: usize) -> Scopes {
         let mut scopes = Scopes::default();
@@ -131,8 +133,9 @@ impl Scopes {
         self.instances.iter().enumerate().map(|(i, s)| (ScopeId(i as u16), s))
     }
 
-    /// The first instance of `level` that contains `thread`. A thread can be in several instances
-    /// of [`Level::Named`]: to find one of those, use [`Scopes::enclosing_kind`].
+    /// The first instance of `level` that contains `thread`. `None` if no such instance exists. A
+    /// thread can be in several instances of [`Level::Named`]. To find one of these, use
+    /// [`Scopes::enclosing_kind`].
     #[must_use]
     pub fn enclosing(&self, thread: ThreadId, level: Level) -> Option<ScopeId> {
         self.iter().find(|(_, s)| s.level == level && s.members.contains(thread)).map(|(id, _)| id)
@@ -144,9 +147,9 @@ impl Scopes {
         self.iter().find(|(_, s)| s.kind == kind && s.members.contains(thread)).map(|(id, _)| id)
     }
 
-    /// The scope instance that contains `thread` and that the word `written` denotes. If the word
-    /// stands for a level, this is the instance of that level. Otherwise it is the instance with
-    /// the name `written`.
+    /// The scope instance that contains `thread` and that the word `written` of a test denotes. If
+    /// the word stands for a level, the result is the instance of that level. Otherwise the result
+    /// is the instance with the name `written`.
     #[must_use]
     pub(crate) fn around(&self, thread: ThreadId, written: &str) -> Option<ScopeId> {
         match level_of(written) {
@@ -170,7 +173,7 @@ impl Scopes {
         of
     }
 
-    /// The name of the instance in reports: `work_group 0`, `system`.
+    /// The name of the instance in reports, such as `work_group 0` or `system`.
     #[must_use]
     pub fn name(&self, scope: ScopeId) -> String {
         let s = self.get(scope);

@@ -1,5 +1,5 @@
-//! Searches for runs that do not terminate. The search builds the graph of all interleavings over one
-//! memory. It looks for a cycle in which the scheduler keeps its guarantees.
+//! Searches for runs that do not terminate. The search builds the graph of all interleavings over
+//! one memory. In this graph it looks for a cycle in which the scheduler keeps its guarantees.
 
 use std::collections::BTreeMap;
 
@@ -9,23 +9,25 @@ use super::{InfiniteRun, RunStep};
 
 /// The maximum number of distinct states of a search.
 const STATES_MAX: usize = 400_000;
-/// The number of states between two calls of `stop`.
+/// The number of explored states between two calls of the function `stop`, which says whether the
+/// search must end.
 const STOP_INTERVAL: usize = 1024;
 
 /// The result of a search for a run that does not terminate.
 pub(super) struct Search {
     pub(super) run: Option<InfiniteRun>,
-    /// Whether all states were visited.
+    /// Whether the search visited all states.
     pub(super) complete: bool,
 }
 
-/// The graph of all states that interleavings reach.
+/// The graph of the states that interleavings of the threads reach.
 struct Graph {
     states: Vec<State>,
-    /// For each state, its steps: the thread that steps, and the state after the step.
+    /// For each state, the possible steps: the number of the thread that takes the step, and the
+    /// number of the state after the step.
     edges: Vec<Vec<(usize, usize)>>,
-    /// For each state, the first step that reached it: the state before, and the thread. `None` for
-    /// the initial state.
+    /// For each state, the first step that reached it: the number of the state before the step, and
+    /// the number of the thread that took the step. `None` for the initial state.
     parent: Vec<Option<(usize, usize)>>,
     complete: bool,
 }
@@ -73,9 +75,10 @@ fn explore(machine: &Machine<'_>, stop: &mut dyn FnMut() -> bool) -> Graph {
     graph
 }
 
-/// Whether the scheduler may follow a cycle through all states of this component for ever. The
-/// cycle must include a step of each thread that the scheduler guarantees to make progress. A
-/// thread that cannot step in any of the states, because it waits at a barrier, is exempt.
+/// Whether a run may stay for ever in the states `members` (one strongly connected component of the
+/// graph) although the scheduler keeps its guarantees. For this, the component must contain a step
+/// of each thread that the scheduler guarantees to make progress. The only exception is a thread
+/// that cannot step in any of these states because it waits at a barrier.
 fn has_guaranteed_cycle(
     machine: &Machine<'_>,
     scheduler: Scheduler,
@@ -98,8 +101,8 @@ fn has_guaranteed_cycle(
     stepping != 0 && promised & able & !stepping == 0
 }
 
-/// For each state, the number of its strongly connected component (Tarjan's algorithm,
-/// without recursion).
+/// For each state of the graph, the number of its strongly connected component. Uses Tarjan's
+/// algorithm without recursion.
 fn parts(edges: &[Vec<(usize, usize)>]) -> Vec<usize> {
     const NONE: usize = usize::MAX;
     let n = edges.len();
@@ -145,8 +148,9 @@ fn parts(edges: &[Vec<(usize, usize)>]) -> Vec<usize> {
 }
 
 impl Graph {
-    /// The run that leads to the component and then repeats a cycle in it. The cycle includes a
-    /// step of each thread that can step within the component.
+    /// The run that leads to the states `members` of a strongly connected component, and then
+    /// repeats a cycle in this component. The cycle includes a step of each thread that can step
+    /// within the component.
     fn run(&self, part: &[usize], members: &[usize]) -> InfiniteRun {
         let own = part[members[0]];
         let begin = members[0];
@@ -181,8 +185,8 @@ impl Graph {
         RunStep { thread, pc: self.states[from].threads[thread].pc }
     }
 
-    /// The shortest path within the component that begins at the state `start` and ends with a step
-    /// that `wanted` accepts.
+    /// The shortest path within one strongly connected component that begins at the state `start`
+    /// and ends with a step that `wanted` accepts. `None` if there is no such path.
     fn shortest_path(
         &self,
         part: &[usize],

@@ -4,13 +4,16 @@ use crate::exec::live::live_registers;
 use crate::program::{Access, Barrier, Expr, Instr, Program, Reg, ScopeId, ThreadId, Value, value_address};
 
 /// The maximum number of instructions without memory access (assignments, branches and jumps) that
-/// one call of `settle` executes.
+/// one call of `settle` executes. The function `settle` runs a thread up to its next memory
+/// instruction.
 const LOCAL_MAX: usize = 64;
 
-/// A barrier: the scope instance of its group, its number in the text, and its resource.
+/// A barrier, given by the scope instance whose threads meet, its number in the test, and the
+/// number of its barrier resource.
 type BarrierKey = (ScopeId, Value, Value);
 
-/// The positions and registers of all threads, and the memory.
+/// A state of a run: the positions and registers of all threads, the memory, and the arrivals at
+/// barriers.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct State {
     pub(super) threads: Vec<ThreadState>,
@@ -68,7 +71,8 @@ impl<'p> Machine<'p> {
         threads.filter(|&(t, s)| !self.ended(t, s.pc)).fold(0, |set, (t, _)| set | 1 << t)
     }
 
-    /// The state after a step of the thread. `None` if the thread cannot take a step.
+    /// The state after a step of the thread. `None` if the thread cannot take a step, or if the
+    /// step has undefined behaviour.
     pub(super) fn step(&self, from: &State, thread: usize) -> Option<State> {
         let here = &from.threads[thread];
         if here.waits || self.ended(thread, here.pc) {
@@ -219,9 +223,9 @@ impl<'p> Machine<'p> {
         }
     }
 
-    /// The threads that a barrier without a `quorum` waits for. A thread of the group belongs to
-    /// them if its code has the barrier with this resource, or with a resource that is not a
-    /// constant.
+    /// The threads for which a barrier without a `quorum` (a thread count) waits, as a bit set: the
+    /// threads of its group (a scope instance) whose code has this barrier with the resource number
+    /// `id`, or with a resource number that is not a constant.
     fn expected(&self, barrier: &Barrier, id: Value) -> u64 {
         let may_come = |thread: ThreadId| {
             self.program.thread(thread).code.iter().any(|instr| match instr {
@@ -243,7 +247,8 @@ fn set(state: &mut ThreadState, dst: Option<Reg>, value: Value) {
     }
 }
 
-/// The value of an expression. The address of a location is a value too.
+/// The value of an expression over the registers. The address of a location is a value too. Fails
+/// if the expression divides by zero.
 fn eval(expr: &Expr, registers: &[Value]) -> Result<Value, Fault> {
     expr.eval(registers).map_err(|_| Fault)
 }

@@ -1,4 +1,5 @@
-//! Liveness: a search for executions that do not terminate under a fair or partly fair scheduler.
+//! Liveness: searches for executions of a test that do not terminate, although the scheduler is
+//! fair to all or to some threads.
 //!
 //! There are two searches. The first search executes the threads step by step over one memory, and
 //! looks for cycles of states. Every model allows the runs of this search. The second search
@@ -33,7 +34,7 @@ pub struct RunStep {
 /// A run that does not terminate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InfiniteRun {
-    /// The steps that precede the cycle.
+    /// The steps before the cycle, which are taken once.
     pub prefix: Vec<RunStep>,
     /// The steps of the cycle, which repeats for ever.
     pub round: Vec<RunStep>,
@@ -48,7 +49,8 @@ pub enum Witness {
     Execution(Box<Execution>, Vec<usize>),
 }
 
-/// Looks for an execution that does not terminate.
+/// Looks for an execution of the program that does not terminate, although the scheduler keeps its
+/// guarantees.
 ///
 /// # Errors
 /// If the model does not fit the test.

@@ -17,9 +17,9 @@ pub struct Report {
     pub test: String,
     /// The model's name.
     pub model: String,
-    /// The scheduler whose guarantees were assumed.
+    /// The scheduler whose progress guarantees the search assumed.
     pub scheduler: Scheduler,
-    /// Whether all executions terminate, as far as the search knows.
+    /// Whether the search has found no execution that does not terminate.
     pub verdict: bool,
     /// An execution that does not terminate. `None` if the search found none.
     pub witness: Option<Witness>,
@@ -57,8 +57,8 @@ impl Report {
         text
     }
 
-    /// Draws the execution or run that does not terminate as a Graphviz graph. `None` if all
-    /// executions terminate.
+    /// Draws the execution or run that does not terminate as a Graphviz graph. `None` if the search
+    /// has found none.
     #[must_use]
     pub fn dot(&self, program: &Program, title: &str) -> Option<String> {
         match self.witness.as_ref()? {
@@ -67,8 +67,8 @@ impl Report {
         }
     }
 
-    /// Describes the execution or run that does not terminate in words. Empty if all executions
-    /// terminate.
+    /// Describes in words the execution or run that does not terminate. Empty if the search has
+    /// found none.
     #[must_use]
     pub fn describe(&self, program: &Program) -> String {
         match &self.witness {
@@ -122,8 +122,9 @@ impl Report {
     }
 }
 
-/// Draws a run with one column for each thread. Steps are numbered in their order. The steps of the
-/// cycle are grey, and an edge leads from the last step of the cycle to its first step.
+/// Draws a run as a Graphviz graph with one column for each thread. The steps are numbered in the
+/// order of the run. The steps of the cycle are grey, and an edge leads from the last step of the
+/// cycle to its first step.
 fn draw_run(program: &Program, run: &InfiniteRun, title: &str) -> String {
     let taken: Vec<RunStep> = run.prefix.iter().chain(&run.round).copied().collect();
     let first = run.prefix.len();

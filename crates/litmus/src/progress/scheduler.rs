@@ -14,11 +14,11 @@ pub enum Scheduler {
     Obe,
     /// HSA: the unfinished thread with the lowest number makes progress.
     Hsa,
-    /// Linear occupancy-bound: a thread makes progress if it or a thread with a higher
+    /// Linear occupancy-bound: a thread makes progress if this thread or a thread with a higher
     /// number has taken a step.
     Lobe,
     /// HSA and occupancy-bound together: a thread makes progress if at least one of these two
-    /// schedulers guarantees it.
+    /// schedulers guarantees that it makes progress.
     HsaObe,
 }
 
@@ -39,8 +39,9 @@ impl Scheduler {
         }
     }
 
-    /// The threads of `unfinished` that are guaranteed to make progress, if the threads
-    /// of `stepped` have taken a step. Bit `i` stands for thread `i`.
+    /// The threads that the scheduler guarantees to make progress. `unfinished` are the threads
+    /// that have not ended, and `stepped` are the threads that have taken a step. In each set, bit
+    /// `i` stands for thread `i`.
     #[must_use]
     pub const fn guaranteed(self, unfinished: u64, stepped: u64) -> u64 {
         let lowest = unfinished & unfinished.wrapping_neg();

@@ -1,4 +1,4 @@
-//! The answer of a model on one test, whatever the engine that found it.
+//! The answer of a model on one test, with the same functions for the results of all engines.
 
 use core::fmt::Write as _;
 
@@ -22,7 +22,7 @@ pub(super) enum Finding {
     Liveness(progress::Report),
 }
 
-/// The answer of a model on one test.
+/// The answer of a model on one test, with the result of the engine that judged it.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
     pub(super) judge: &'a Judge,
@@ -42,7 +42,8 @@ impl Answer<'_> {
         }
     }
 
-    /// Whether the answer is about liveness: whether all executions terminate.
+    /// Whether the answer is about liveness. Such an answer says whether all executions of the test
+    /// terminate.
     #[must_use]
     pub fn is_liveness(&self) -> bool {
         self.judge.checks_liveness()
@@ -80,7 +81,7 @@ impl Answer<'_> {
         }
     }
 
-    /// Whether a race was found.
+    /// Whether the search found a race.
     #[must_use]
     pub fn has_race(&self) -> bool {
         match &self.finding {
@@ -111,7 +112,9 @@ impl Answer<'_> {
     }
 
     /// Describes the races in a few words, with an execution that shows the first race. For a
-    /// race-free test, the text under an explored model says that there is no race.
+    /// race-free test, the text says that there is no race if the method is [`Method::Explored`],
+    /// and is empty if the method is [`Method::Clauses`]. If the method is [`Method::Liveness`],
+    /// the text describes an execution that does not terminate.
     #[must_use]
     pub fn races(&self) -> String {
         match &self.finding {
@@ -124,8 +127,8 @@ impl Answer<'_> {
         }
     }
 
-    /// Every race, and the reason why the outcome in the test's condition is allowed or
-    /// forbidden.
+    /// Explains the answer in words: every race, and the reason why the model allows or forbids the
+    /// outcome in the test's condition.
     ///
     /// # Errors
     /// If the model does not fit the test.
@@ -149,11 +152,12 @@ impl Answer<'_> {
         }
     }
 
-    /// Draws an execution as a Graphviz graph. It draws the first of these that exists:
+    /// Draws one execution as a Graphviz graph. The function chooses the first of these executions
+    /// that exists:
     ///
     /// 1. An execution with a race.
     /// 2. An execution with the outcome in the test's condition.
-    /// 3. An execution with that outcome that a check of the model refuses.
+    /// 3. An execution with this outcome that a check of the model forbids.
     /// 4. Any execution.
     ///
     /// # Errors
@@ -213,8 +217,9 @@ impl Answer<'_> {
         Ok(report.states.iter().find_map(draw))
     }
 
-    /// A sequentially consistent execution of a race-free test, with the text of its final state.
-    /// If some execution has the outcome in the test's condition, the result is such an execution.
+    /// An example of a sequentially consistent execution of a race-free test, with the text of its
+    /// final state. If some execution has the outcome in the test's condition, the function returns
+    /// such an execution.
     fn witness(
         &self,
         stop: &mut dyn FnMut() -> bool,
@@ -226,8 +231,9 @@ impl Answer<'_> {
         Ok(state.and_then(|state| Some((state.to_string(), state.example.as_deref()?.clone()))))
     }
 
-    /// Advice on scopes, in words and as JSON, and whether the advice is complete. `None` if the
-    /// method of the judge is not [`Method::Explored`].
+    /// Advice on the scopes of the test, in words and as JSON. The last part of the result says
+    /// whether the advice is complete. `None` if the method of the judge is not
+    /// [`Method::Explored`].
     ///
     /// # Errors
     /// The errors of [`Judge::judge`].
@@ -247,12 +253,13 @@ impl Answer<'_> {
 }
 
 /// Whether the state decides the test's condition. For `forall`, a state without the property
-/// decides the condition. For the other quantifiers, a state with the property does.
+/// decides the condition. For the other quantifiers, a state with the property decides it.
 fn decides_condition(program: &Program, state: &check::State) -> bool {
     state.satisfies == (program.condition.quantifier != Quantifier::Forall)
 }
 
-/// The pairs of events that race. Each pair occurs once, with the name of the flag that reports it.
+/// The pairs of events that race according to the flag. Each pair occurs once in the result, with
+/// the name of the flag.
 fn race_edges(flag: &Flag) -> Vec<(String, usize, usize)> {
     let mut pairs: Vec<(usize, usize)> = flag.pairs.iter().map(|&(a, b)| (a.min(b), a.max(b))).collect();
     pairs.sort_unstable();

@@ -1,4 +1,4 @@
-//! Judges tests under one model, with the engine that supports the model.
+//! Judges tests under one model, with the engine that belongs to the model.
 
 use crate::cat::Model;
 use crate::check;
@@ -9,7 +9,7 @@ use crate::progress::{self, Scheduler};
 
 use super::answer::{Answer, Finding};
 
-/// A model, with the engine that judges tests under it.
+/// A method to judge tests: a model, with the engine that judges tests under this model.
 #[derive(Clone, Debug)]
 pub enum Method {
     /// The engine explores all sequentially consistent executions and looks for races.
@@ -23,10 +23,10 @@ pub enum Method {
 /// Judges tests under one model.
 #[derive(Clone, Debug)]
 pub struct Judge {
-    /// The model, with the engine that judges tests under it.
+    /// The model, with the engine that judges tests under this model.
     pub method: Method,
-    /// The maximum number of times that a backward jump is taken. `None` selects the default of the
-    /// engine.
+    /// The maximum number of times that a thread takes the same backward jump. `None` selects the
+    /// default of the engine.
     pub unroll: Option<u16>,
 }
 
@@ -56,9 +56,9 @@ impl Judge {
         }
     }
 
-    /// Judges one test. `text` is the source of the test. Errors use it to name a line and a
-    /// column. `stop` is called at intervals. If it returns true, the search ends with the results
-    /// so far.
+    /// Judges one test. `text` is the source of the test. Errors use the source to name a line and
+    /// a column. The search calls `stop` at intervals. If `stop` returns true, the search ends with
+    /// the results so far.
     ///
     /// # Errors
     /// If the model does not fit the test. The place of the error is in the test, or in the model
@@ -84,7 +84,8 @@ impl Judge {
         Ok(Answer { judge: self, program, finding })
     }
 
-    /// The bounds of the engine that explores sequentially consistent executions.
+    /// The options of the engine that explores sequentially consistent executions, for the given
+    /// reading (interpretation) of the model.
     pub(super) fn bounds(&self, reading: Reading) -> hrf::Options {
         let bounds = hrf::Options::new(reading);
         hrf::Options { unroll: self.unroll.unwrap_or(bounds.unroll), ..bounds }
@@ -97,9 +98,9 @@ impl Judge {
     }
 }
 
-/// Converts the error to one with a place in the text of the test. The line is that of the
-/// instruction. In formats with columns, the place is the beginning of the thread's column in this
-/// line. In OpenCL and C11 tests, it is the first character of the line that is not blank.
+/// Converts the error of a check to an error with a place in the text of the test. The place is in
+/// the line of the instruction. In formats with columns, it is the beginning of the thread's column
+/// in this line. In OpenCL and C11 tests, it is the first character of the line that is not blank.
 fn in_test(error: &CheckError, program: &Program, text: &str) -> TextError {
     let Some(place) = error.place().filter(|place| place.line > 0) else {
         return TextError::meaning(Place { line: 1, column: 1 }, error.to_string());

@@ -1,5 +1,5 @@
-//! Shared parts of the HRF tests: random programs, and the paper's definitions applied
-//! to every linearisation.
+//! Shared parts of the HRF tests: random programs, and the definitions of the HRF paper, applied to
+//! every linearisation (total order of all steps) of a program.
 
 #![allow(dead_code, missing_docs, unreachable_pub)]
 
@@ -8,7 +8,7 @@ pub mod random;
 
 use litmus::program::Program;
 
-/// The program, one line for each instruction.
+/// The program as text, with one line for each instruction.
 pub fn show(program: &Program) -> String {
     let mut text = format!("{:?}\n", program.scopes);
     for (t, thread) in program.threads.iter().enumerate() {

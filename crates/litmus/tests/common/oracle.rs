@@ -1,15 +1,15 @@
-//! The paper's definitions, applied to every linearisation of a program. This is slow
-//! and shares no code with the checker.
+//! The definitions of the HRF paper, applied to every linearisation (total order of all steps) of a
+//! program. This oracle is slow and shares no code with the engine under test.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use litmus::hrf::{Model, Reading, RelaxedAs, SyncOrder};
 use litmus::program::{Instr, Order, Program, ScopeId, Term, ThreadId, Value};
 
-/// A static instruction: thread and position.
+/// An instruction of a program, given by its thread and its position in the code.
 pub type Site = (u8, u16);
 
-/// The position of a thread that looped too often.
+/// A special position of a thread that is stopped, because it has repeated a loop too often.
 const CUT: usize = usize::MAX;
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -34,7 +34,8 @@ struct Event {
 #[derive(Clone)]
 struct Machine {
     pcs: Vec<usize>,
-    /// 0: not at a barrier, 1: waits, 2: may leave.
+    /// For each thread, its state at a barrier. 0: the thread is not at a barrier. 1: it waits. 2:
+    /// it may leave.
     meets: Vec<u8>,
     registers: Vec<Vec<Value>>,
     memory: Vec<Value>,
@@ -49,7 +50,8 @@ struct Oracle<'a> {
     budget: u64,
 }
 
-/// Every outcome, race and ordered pair. `None` if there are too many linearisations.
+/// Every outcome, race and ordered pair of accesses of the program. `None` if the program has more
+/// than `budget` linearisations.
 pub fn truth(program: &Program, reading: Reading, budget: u64) -> Option<Truth> {
     let machine = Machine {
         pcs: vec![0; program.threads.len()],
@@ -88,8 +90,8 @@ impl Oracle<'_> {
         true
     }
 
-    /// Takes a step of thread `t`. Returns false if it has none. `way` 1 is the
-    /// spurious failure of a weak compare-and-swap.
+    /// Takes a step of thread `t`. Returns false if the thread cannot take a step. If `way` is 1,
+    /// the step is the spurious failure of a weak compare-and-swap.
     fn step(&self, m: &mut Machine, t: usize, way: u8) -> bool {
         let code = &self.program.threads[t].code;
         if m.pcs[t] == CUT {
@@ -176,7 +178,8 @@ impl Oracle<'_> {
         true
     }
 
-    /// Runs the local instructions of thread `t`.
+    /// Runs the branches of thread `t` up to its next other instruction. Stops the thread if it
+    /// repeats a loop too often.
     fn settle(&self, m: &mut Machine, t: usize) {
         let code = &self.program.threads[t].code;
         while let Some(Instr::Branch { cond, target, .. }) = code.get(m.pcs[t]) {
@@ -235,7 +238,8 @@ impl Oracle<'_> {
         self.program.scopes.includes(outer, inner)
     }
 
-    /// The scope at which a release and an acquire synchronize, if they do.
+    /// The scope at which the release `r` and the acquire `a` synchronize. `None` if they do not
+    /// synchronize.
     fn so(&self, r: &Event, a: &Event) -> Option<ScopeId> {
         if !r.releases || !a.acquires {
             return None;

@@ -3,16 +3,20 @@
 
 use litmus::check::{Options, Report, check};
 
-/// The placements of two threads: in one sub-group, work-group, queue family, or device.
+/// The placement of two threads in one sub-group. Each of the next three constants places two
+/// threads in one larger scope (a work-group, a queue family, the device), but in no smaller common
+/// scope.
 pub const ONE_SG: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 0, wg 0, qf 0"];
 pub const ONE_WG: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 1, wg 0, qf 0"];
 pub const ONE_QF: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 0, wg 1, qf 0"];
 pub const ONE_DV: [&str; 2] = ["sg 0, wg 0, qf 0", "sg 0, wg 0, qf 1"];
-/// The scopes, each with a placement of two threads that share no smaller scope.
+/// The scope levels, each with a placement of two threads that share a scope of this level but no
+/// smaller scope.
 pub const LEVELS: [(&str, [&str; 2]); 4] = [("sg", ONE_SG), ("wg", ONE_WG), ("qf", ONE_QF), ("dv", ONE_DV)];
 
-/// Checks a test whose threads are lists of instructions. `z` is an alias of `x`, and
-/// `g` an alias of `f`.
+/// Checks a test whose threads are lists of instructions under the model `vulkan`. In the test, `z`
+/// is an alias of `x`, and `g` is an alias of `f`. `order` gives the pairs of
+/// system-synchronizes-with, `places` the placements of the threads, and `ask` the condition.
 pub fn run(order: &str, places: &[&str], threads: &[Vec<String>], ask: &str) -> Report {
     let mut text = format!("VULKAN t\n{{ x=0; f=0; h=0; z aliases x; g aliases f; }}\n{order}\n");
     let heads: Vec<String> = places.iter().enumerate().map(|(p, place)| format!("P{p}@{place}")).collect();
@@ -29,14 +33,15 @@ pub fn run(order: &str, places: &[&str], threads: &[Vec<String>], ask: &str) -> 
     report
 }
 
-/// The lines of a thread.
+/// Splits the code of a thread at its semicolons. Returns the instructions.
 pub fn lines(text: &str) -> Vec<String> {
     text.split(';').map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
-/// Whether a write of `x` is ordered before the last thread's read of it into `r1`, if
-/// that thread has read `flag` into `r0`. An ordered write is seen and does not race.
-/// Another write may be missed, and races.
+/// Whether the write of `x` is ordered before the read of `x` into `r1` in the last thread, in
+/// executions in which this thread has read the value `flag` into `r0`. If the write is ordered,
+/// the read returns its value and does not race with it. Otherwise the read may miss the write, and
+/// races with it.
 #[track_caller]
 pub fn is_ordered(places: &[&str], threads: &[&str], flag: u32) -> bool {
     let last = places.len() - 1;
@@ -48,7 +53,8 @@ pub fn is_ordered(places: &[&str], threads: &[&str], flag: u32) -> bool {
     !report.verdict
 }
 
-/// The same for two threads of one queue family in different work-groups.
+/// Whether the write of `x` in `writer` is ordered before the read of `x` in `reader` (see
+/// [`is_ordered`]). The two threads are in one queue family but in different work-groups.
 #[track_caller]
 pub fn orders(writer: &str, reader: &str) -> bool {
     is_ordered(&ONE_QF, &[writer, reader], 1)

@@ -5,7 +5,7 @@ use litmus::program::{
     Reg, RmwOp, ScopeId, Scopes, Term, ThreadId, ThreadSet,
 };
 
-/// SplitMix64.
+/// A pseudo-random generator (SplitMix64). Equal seeds give equal numbers.
 pub struct Rng(pub u64);
 
 impl Rng {
@@ -26,7 +26,8 @@ impl Rng {
     }
 }
 
-/// The constructs of a program, besides loads, stores and awaits.
+/// The size of a random program, and the constructs that it may have besides loads, stores and
+/// awaits.
 #[derive(Clone, Copy)]
 pub struct Features {
     pub threads: usize,
@@ -163,7 +164,7 @@ impl Maker<'_> {
         self.builder.push(thread, instr);
     }
 
-    /// `do r = load; while (r != value)`.
+    /// Adds a loop that waits for a value: `do r = load; while (r != value)`.
     fn spin(&mut self, thread: ThreadId, dst: Reg, loc: LocId, value: Expr) {
         let access = self.atomic(thread, loc, &[Order::Acquire]);
         let head = self.builder.push(thread, Instr::Load { dst, access });
@@ -171,7 +172,8 @@ impl Maker<'_> {
         self.builder.push(thread, Instr::Branch { cond, target: head, join: None });
     }
 
-    /// `r = load; if (r == value) access`.
+    /// Adds a store that is executed only after a load has returned a certain value:
+    /// `r = load; if (r == value) store`.
     fn guarded(&mut self, thread: ThreadId, dst: Reg, loc: LocId, value: Expr) {
         let access = self.atomic(thread, loc, &[Order::Acquire]);
         let at = self.builder.push(thread, Instr::Load { dst, access });
@@ -182,7 +184,7 @@ impl Maker<'_> {
     }
 }
 
-/// A program that depends only on the random numbers.
+/// A random program. It depends only on the generator `rng` and on `features`.
 pub fn program(rng: &mut Rng, features: Features) -> Program {
     let scopes = scopes(rng, features);
     let mut builder = Builder::new("random", Dialect::OpenCl, scopes.clone(), features.threads);

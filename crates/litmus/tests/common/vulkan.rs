@@ -17,7 +17,8 @@ impl Random {
     }
 }
 
-/// Storage-class semantics, and availability and visibility semantics.
+/// Appends random memory semantics to `text`: storage-class semantics, and availability and
+/// visibility semantics.
 fn semantics(random: &mut Random, text: &mut String) {
     text.push_str(random.one(&[".semsc0", ".semsc0", ".semsc1", ".semsc0.semsc1"]));
     text.push_str(random.one(&["", "", ".semav", ".semvis", ".semav.semvis"]));
@@ -27,8 +28,8 @@ fn scope(random: &mut Random) -> &'static str {
     random.one(&[".sg", ".wg", ".wg", ".qf", ".dv", ".dv"])
 }
 
-/// The modifiers of an access. `orders` are its possible orders, `mark` is its
-/// availability or visibility modifier.
+/// Appends the modifiers of an access to `text`. `orders` are the possible memory orders of an
+/// atomic access. `mark` is the modifier that makes a plain access available or visible.
 fn access(random: &mut Random, text: &mut String, atomic: bool, orders: &[&str], mark: &str) {
     if atomic {
         let order = random.one(orders);
@@ -89,7 +90,7 @@ fn instruction(random: &mut Random, number: usize, device: bool) -> String {
     text
 }
 
-/// A test of two or three threads on two words, one of them with an alias.
+/// A random test of two or three threads on two words. One of the words has an alias.
 pub fn test(seed: u64) -> String {
     let mut random = Random(seed.wrapping_mul(0x9e37_79b9) ^ 0x5bd1_e995);
     let threads = 2 + random.below(2);

@@ -45,8 +45,9 @@ pub struct Cx<'a, P: Protocol> {
     pub world: World<'a, P>,
     /// The identity of the controller that takes this step.
     pub me: NodeId,
-    /// The index of the current step in the plan of the request. The station keeps the index with
-    /// the request while the request is parked.
+    /// The index of the current step in the plan of the request. While the request is parked
+    /// (waits), the station (the controller with its parked inputs) keeps the index with the
+    /// request.
     pub stage: u8,
     /// The effects of this step outside the controller: messages, answers, timers.
     pub fx: &'a mut Effects<P::Msg>,

@@ -72,6 +72,6 @@ pub struct MemoryTag {
 pub struct MemoryReply {
     /// The operation that memory has performed.
     pub op: MemoryOp,
-    /// The line as read, or the old bytes of a read-modify-write.
+    /// The line as read, the old bytes of a read-modify-write, or zeros for a write.
     pub data: LineData,
 }

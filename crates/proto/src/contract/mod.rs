@@ -26,7 +26,7 @@ use crate::uses::Uses;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-/// An input of a controller.
+/// An input that a driver (such as the simulator) gives to a controller.
 #[derive(Debug)]
 pub enum Input<'a, M> {
     /// A request of an agent, new or presented again after a wait.
@@ -41,9 +41,9 @@ pub enum Input<'a, M> {
     /// A reply of memory. If one controller sends several operations for one line, memory serves
     /// them in the order in which they were sent.
     Memory(&'a MemoryReply),
-    /// The driver evicts the line that this way (one entry of a set) holds.
+    /// The driver (such as the simulator) evicts the line that this way (one entry of a set) holds.
     Evict(Way),
-    /// A timer that the controller armed has expired.
+    /// A timer that the controller has armed (started) expires.
     Timer(TimerClass),
     /// Time passes: `elapsed` clock ticks since the last tick input, at least one. Controllers keep
     /// times relative to now; see [`Message::age`].
@@ -56,7 +56,7 @@ pub enum Input<'a, M> {
 /// A request that is presented to a controller.
 #[derive(Clone, Copy, Debug)]
 pub struct RequestInput<'a> {
-    /// The slot that identifies the request.
+    /// The number that identifies the request at this controller.
     pub slot: Slot,
     /// The request itself.
     pub req: &'a Request,
@@ -72,11 +72,14 @@ pub enum Disposition {
     Done,
     /// The request waits: the fill of this line, which is under way, will answer it.
     Wait(LineAddr),
-    /// The input is parked and presented again when this key is woken.
+    /// The input must wait. The station keeps (parks) the input, and presents it to the controller
+    /// again when this key is woken.
     Stall(Key),
-    /// The input is parked and presented again when a way of this set is free.
+    /// The input must wait. The station keeps (parks) the input, and presents it to the controller
+    /// again when a way of this set is free.
     NeedWay(SetIndex),
-    /// The table of the protocol rules the input out, for this reason.
+    /// The table of the protocol says that this input cannot happen in the current state. The text
+    /// is the reason.
     Impossible(&'static str),
 }
 
@@ -127,8 +130,8 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
         let _ = cx;
     }
     /// Processes one input. A step that returns `Stall`, `NeedWay` or `Impossible` leaves the
-    /// controller unchanged, unless it has performed earlier steps of the request's plan, or the
-    /// request waits under its own slot.
+    /// controller unchanged. There are two exceptions: the controller has already performed earlier
+    /// steps of the request's plan, or the request is parked under its own slot.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
     /// The line that answers a non-atomic load at once. A driver may use this line and skip the
     /// controller's step. Therefore the function may return `Some` only if the step for this load
@@ -139,17 +142,17 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
         let _ = (load, homes);
         None
     }
-    /// Appends the ways of a set that may be evicted to `out`, with their ranks. While an eviction
+    /// Appends to `out` the ways of a set that may be evicted, with their ranks. While an eviction
     /// of several steps is under way in a set, the controller offers no way of that set. It wakes
     /// [`Key::Way`] when the way is free.
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
-    /// Appends a view of every line that the controller holds to `out`.
+    /// Appends to `out` a view of every line that the controller holds.
     fn lines(&self, out: &mut Vec<LineView>) {
         let _ = out;
     }
-    /// Appends the conditions of the controller that time lines draw to `out`.
+    /// Appends to `out` the conditions of the controller, which timelines draw.
     fn conditions(&self, out: &mut Vec<Condition>) {
         let _ = out;
     }
@@ -192,7 +195,7 @@ pub struct Load {
 pub struct Hit<'a> {
     /// The way that holds the line.
     pub way: Way,
-    /// The row of the table that the load fires.
+    /// The row of the table that the load uses.
     pub row: RowId,
     /// The bytes of the line.
     pub bytes: &'a [u8],
@@ -225,11 +228,12 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn step(&mut self, input: Input<'_, P::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
     /// The line that answers a non-atomic load at once; see [`Controller::hit`].
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>>;
-    /// Appends the ways of a set that may be evicted to `out`; see [`Controller::victims`].
+    /// Appends to `out` the ways of a set that may be evicted; see [`Controller::victims`].
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>);
-    /// Appends a view of each line that the controller holds to `out`; see [`Controller::lines`].
+    /// Appends to `out` a view of each line that the controller holds; see [`Controller::lines`].
     fn lines(&self, out: &mut Vec<LineView>);
-    /// Appends the conditions that time lines draw to `out`; see [`Controller::conditions`].
+    /// Appends to `out` the conditions of the controller, which timelines draw; see
+    /// [`Controller::conditions`].
     fn conditions(&self, out: &mut Vec<Condition>);
     /// Whether the controller has no operation under way; see [`Controller::is_quiet`].
     fn is_quiet(&self) -> bool;
@@ -260,7 +264,7 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// Whether the protocol reads the clock. If so, a tick with the elapsed time precedes every
     /// other input.
     const CLOCKED: bool = false;
-    /// If this is `Some(bound)`, an exploration replaces the logical times of a state by smaller
+    /// If this is `Some(bound)`, the explorer replaces the logical times of a state by smaller
     /// times in the same order, so that the number of states is finite. A gap between two
     /// successive times that exceeds `bound` is shortened to `bound`. The protocol must behave the
     /// same if all times of a state, in controllers and messages, become later by the same amount.
@@ -269,9 +273,10 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
 
     /// The settings of the protocol that a machine file may give.
     const SETTINGS: &'static [Setting] = &[];
-    /// The settings of the machines that are explored and stressed, by name, where they differ from
-    /// the defaults. Such a machine has few lines and messages, so buffers and clocks must be small
-    /// for a search to reach their limits. The values may be outside the ranges for machine files.
+    /// The settings, by name, of the small machines on which the explorer and the random tester run
+    /// the protocol, where they differ from the defaults. Such a machine has few lines and
+    /// messages, so buffers and clocks must be small for a search to reach their limits. The values
+    /// may be outside the ranges for machine files.
     const EXPLORED: &'static [(&'static str, u64)] = &[];
 
     /// The parameters of the protocol for a machine.
@@ -281,8 +286,8 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     fn params(levels: &Levels, settings: &Settings) -> Result<Self::Params, String>;
     /// Creates a controller in its initial state.
     fn node(id: NodeId, levels: &Levels, params: &Self::Params) -> Self::Node;
-    /// The controller that an agent's requests enter. It may depend on the operation (the plan
-    /// key), but not on the line.
+    /// The controller that an agent's requests enter. The choice may depend on the operation (the
+    /// plan key), but not on the line.
     fn entry(params: &Self::Params, agent: Agent, key: PlanKey) -> NodeId;
     /// The tables of the protocol.
     fn tables() -> Vec<TableView>;

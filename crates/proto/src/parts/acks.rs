@@ -40,8 +40,8 @@ impl AckParity {
         self.counts[usize::from(!self.parity)] > 0
     }
 
-    /// Ends the current class: later writes are counted in the other class. Call it only if no
-    /// write of the other class is outstanding.
+    /// Ends the current class: later writes are counted in the other class. Call this function only
+    /// if no write of the other class is outstanding.
     pub fn turn(&mut self) {
         debug_assert!(!self.is_closing(), "writes of the previous class are still outstanding");
         self.parity = !self.parity;
@@ -73,7 +73,8 @@ pub fn peers(me: NodeId, count: u16) -> impl Iterator<Item = NodeId> {
     (0..count).filter(move |&index| index != me.index).map(move |index| NodeId { kind: me.kind, index })
 }
 
-/// The number of acks that each request still waits for, by slot.
+/// For each request, the number of acks that it still waits for. The key is the slot of the
+/// request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct AckCounts {
     left: SmallMap<Slot, u32>,
@@ -87,8 +88,8 @@ impl AckCounts {
         }
     }
 
-    /// Counts an ack for the request of `slot`. Returns whether it was the last ack, or `None` if
-    /// the request expected none.
+    /// Counts an ack for the request of `slot`. Returns whether it was the last ack that the
+    /// request expected. `None` if the request expected no ack.
     #[must_use]
     pub fn acked(&mut self, slot: Slot) -> Option<bool> {
         let left = self.left.get_mut(slot)?;

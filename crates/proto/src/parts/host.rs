@@ -8,8 +8,8 @@ use crate::line::LineData;
 use crate::node::Key;
 use crate::request::Op;
 
-/// The host's port to memory. It has no state, because its outstanding requests are
-/// parked at its station.
+/// The host's port to memory. It has no state, because its outstanding requests are parked at its
+/// station (the controller with its parked inputs).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Host;
 

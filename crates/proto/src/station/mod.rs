@@ -21,7 +21,7 @@ use crate::request::{Op, Request};
 use crate::setup::Setup;
 use stepper::{Pending, RequestStats, Stepper, count_access, count_request, ordered_by};
 
-/// A request that is parked at the station. `stage` is the index of the current step in the
+/// A request that is parked (waits) at the station. `stage` is the index of the current step in the
 /// request's plan.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct HeldRequest {
@@ -40,12 +40,13 @@ pub(crate) enum Parked<M> {
     Request(Slot),
     // Boxed because a message is large and lists of parked inputs are moved.
     Message(NodeId, Box<M>),
-    /// Stands for all parked accesses of this sender to this line. A wake presents the oldest of
-    /// these accesses first.
+    /// An entry that stands for all parked accesses of this sender to this line. A wake presents
+    /// the oldest of these accesses first.
     Turn(NodeId, LineAddr),
 }
 
-/// The lists of parked inputs, by the key that wakes them.
+/// The lists of parked (waiting) inputs. Each list belongs to a key. When the controller wakes the
+/// key, the inputs of the list are presented again.
 pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
 
 /// Whether an input is parked under a key. While a wake of this key presents inputs, the inputs
@@ -78,8 +79,8 @@ pub struct Station<P: Protocol> {
     ordered: Lookup<(NodeId, LineAddr), OrderedAccesses<P::Msg>>,
     waiting: Lookup<LineAddr, SmallVec<[Slot; 4]>>,
     held: Lookup<Slot, Box<HeldRequest>>,
-    /// Running timers with the number of ticks until each expires, sorted by class, at most one for
-    /// each class.
+    /// The running timers, at most one of each class, sorted by class. Each has the number of ticks
+    /// until it expires.
     deadlines: SmallVec<[(TimerClass, u32); 2]>,
 }
 
@@ -91,7 +92,7 @@ static NO_BYTES: LineData = LineData([0; LINE_BYTES_MAX]);
 const STEPS_PER_INPUT_MAX: u32 = 1 << 20;
 
 impl<P: Protocol> Station<P> {
-    /// A station in its initial state.
+    /// A station (a controller with its parked inputs) in its initial state.
     #[must_use]
     pub fn new(id: NodeId, setup: &Setup<P>) -> Self {
         Station {
@@ -128,15 +129,16 @@ impl<P: Protocol> Station<P> {
         self.settle(world, fx);
     }
 
-    /// Presents a new request. No other request at this station may have the same slot.
+    /// Presents a new request to the controller. No other request at this station may have the same
+    /// slot.
     #[inline]
     pub fn request(&mut self, slot: Slot, req: &Request, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         self.request_choosing(slot, req, world, fx, |_, _, _| None);
     }
 
-    /// Presents a new request. If it needs a way, `choose` selects a victim at once, so that the
-    /// request need not park. `choose` gets the controller, the set and the ways used in this step,
-    /// and may return `None`.
+    /// Presents a new request. If the request needs a way, `choose` selects a victim at once, so
+    /// that the request need not park. `choose` gets the controller, the set and the ways used in
+    /// this step, and may return `None`.
     #[inline]
     pub fn request_choosing(
         &mut self,
@@ -174,8 +176,8 @@ impl<P: Protocol> Station<P> {
         self.message_choosing(from, msg, world, fx, |_, _, _| None);
     }
 
-    /// Delivers a message. If it needs a way, `choose` selects a victim at once, so that the
-    /// message need not park.
+    /// Delivers a message. If the message needs a way, `choose` selects a victim at once, so that
+    /// the message need not park.
     #[inline]
     pub fn message_choosing(
         &mut self,
@@ -292,7 +294,7 @@ impl<P: Protocol> Station<P> {
     /// with the earlier expiry remains.
     fn arm(&mut self, class: TimerClass, ticks: u32, fx: &mut Effects<P::Msg>) {
         if !P::CLOCKED {
-            return self.violate(fx, "a timer has a duration, but the protocol is not clocked");
+            return self.violate(fx, "a timer has a duration, but the protocol does not use clocks");
         }
         match self.deadlines.binary_search_by_key(&class, |&(class, _)| class) {
             Ok(at) => self.deadlines[at].1 = self.deadlines[at].1.min(ticks),
@@ -305,7 +307,10 @@ impl<P: Protocol> Station<P> {
         match self.node.step(input, &mut cx) {
             Disposition::Done => {}
             Disposition::Impossible(why) => self.violate(fx, why),
-            other => self.violate(fx, &format!("only requests and messages may wait, not {other:?}")),
+            other => self.violate(
+                fx,
+                &format!("only requests and messages may wait, but another input got {other:?}"),
+            ),
         }
         self.settle(world, fx);
     }
@@ -332,7 +337,7 @@ impl<P: Protocol> Station<P> {
                 false
             }
             other => {
-                self.violate(fx, &format!("an eviction cannot wait: {other:?}"));
+                self.violate(fx, &format!("an eviction cannot wait, but the controller answered {other:?}"));
                 false
             }
         }
@@ -353,8 +358,8 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Presents a parked input again. Returns the key under which it parks again, or `None` if it is
-    /// complete or waits for a fill.
+    /// Presents a parked input again. Returns the key under which the input parks again. `None` if
+    /// the input is complete or waits for a fill.
     #[inline]
     fn present_parked(
         &mut self,
@@ -369,8 +374,8 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Presents a parked request again. Returns the key under which it parks again, or `None` if it
-    /// is complete or waits for a fill.
+    /// Presents a parked request again. Returns the key under which the request parks again. `None`
+    /// if the request is complete or waits for a fill.
     fn present_again(&mut self, slot: Slot, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> Option<Key> {
         let held = self.held.get_mut(&slot)?;
         let ask = RequestInput { slot, req: &held.req, data: &held.data };
@@ -387,9 +392,9 @@ impl<P: Protocol> Station<P> {
         key
     }
 
-    /// Presents a parked message again. Returns the key under which it parks again, or `None` if it
-    /// is complete. The first presentation counted the message as an access, so this function does
-    /// not count the message again.
+    /// Presents a parked message again. Returns the key under which the message parks again. `None`
+    /// if the message is complete. The first presentation counted the message as an access, so this
+    /// function does not count the message again.
     fn deliver_again(
         &mut self,
         from: NodeId,
@@ -403,8 +408,8 @@ impl<P: Protocol> Station<P> {
         pending.and_then(|pending| pending.key(fx))
     }
 
-    /// Presents the oldest parked access of a sender to a line. Returns the key under which it
-    /// parks again, or `None` if it is complete.
+    /// Presents the oldest parked access of a sender to a line. Returns the key under which the
+    /// access parks again. `None` if the access is complete.
     fn take_turn(
         &mut self,
         from: NodeId,
@@ -431,8 +436,8 @@ impl<P: Protocol> Station<P> {
         again
     }
 
-    /// Carries out the effects of the last step on the station itself. These effects can cause
-    /// further steps. The function returns when no effect on the station is left.
+    /// Carries out those effects of the last step that concern the station itself, such as wakes.
+    /// These effects can cause further steps. The function returns when no such effect is left.
     #[inline]
     fn settle(&mut self, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         if !fx.inner.is_empty() {
@@ -456,7 +461,7 @@ impl<P: Protocol> Station<P> {
             }
             next += 1;
             if steps > STEPS_PER_INPUT_MAX {
-                self.violate(fx, "inputs wake one another forever");
+                self.violate(fx, "parked inputs wake one another forever");
             }
         }
         fx.inner.clear();
@@ -464,7 +469,10 @@ impl<P: Protocol> Station<P> {
 
     fn resume(&mut self, slot: Slot, data: Option<LineData>, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let Some(held) = self.held.get_mut(&slot).filter(|held| held.under_slot) else {
-            self.violate(fx, &format!("{slot:?} is resumed, but nothing is parked under it"));
+            self.violate(
+                fx,
+                &format!("the request in {slot:?} is resumed, but no request is parked in this slot"),
+            );
             return;
         };
         if let Some(data) = data {

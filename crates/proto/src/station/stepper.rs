@@ -38,15 +38,16 @@ impl Hash for RequestStats {
 pub(super) enum Pending {
     /// The request waits for the fill of its line.
     Waits,
-    /// The input is parked, and presented again when this key is woken.
+    /// The input is parked (waits at the station), and is presented again when this key is woken.
     Parks(Key),
-    /// The input is parked, and presented again when a way of this set is free.
+    /// The input is parked (waits at the station), and is presented again when a way of this set is
+    /// free.
     NeedsWay(SetIndex),
 }
 
 impl Pending {
-    /// The key to park under, or `None` if the input waits for a fill. Requests an eviction if a
-    /// way is needed.
+    /// The key that wakes the waiting input, or `None` if the arrival of a fill wakes it. Requests
+    /// an eviction if the input needs a way.
     pub(super) fn key<M>(self, fx: &mut Effects<M>) -> Option<Key> {
         match self {
             Pending::Waits => None,
@@ -66,8 +67,8 @@ pub(super) struct Stepper<'a, P: Protocol> {
 }
 
 impl<P: Protocol> Stepper<'_, P> {
-    /// Presents a request to the controller. Returns the reason if the request must wait, or `None`
-    /// if it is complete.
+    /// Presents a request to the controller. Returns `None` if the request is complete. Otherwise
+    /// returns the reason why the request must wait.
     #[inline]
     pub(super) fn request(
         &mut self,
@@ -104,8 +105,8 @@ impl<P: Protocol> Stepper<'_, P> {
         }
     }
 
-    /// Presents a message to the controller. Returns the reason if the message must wait, or `None`
-    /// if it is complete.
+    /// Presents a message to the controller. Returns `None` if the message is complete. Otherwise
+    /// returns the reason why the message must wait.
     #[inline]
     pub(super) fn message(
         &mut self,

@@ -1,4 +1,4 @@
-//! Views of the inputs that are parked at a station.
+//! Views of the inputs that are parked at a station (a controller with its parked inputs).
 
 use super::{Parked, Station};
 use crate::contract::{LineView, Node, Protocol, World};
@@ -55,7 +55,9 @@ impl<P: Protocol> Station<P> {
     pub fn check_after_step(&self, world: World<'_, P>) -> Option<String> {
         let fault = match self.node.miscount() {
             Some(wrong) => wrong.to_owned(),
-            None if !self.lists_are_right() => "the lists of parked inputs are wrong".to_owned(),
+            None if !self.lists_are_right() => {
+                "the lists of parked inputs do not match the parked inputs".to_owned()
+            }
             None => {
                 let set = self.forgotten_in(world)?;
                 format!("a way of set {} is free, but an input that waits for it is not woken", set.0)

@@ -65,7 +65,7 @@ impl System {
         }
         if cu.simd_units > cu.wavefront_slots {
             let message = format!(
-                "{} for {}, expected at least one slot for each",
+                "{} for {}, expected at least one slot for each SIMD unit",
                 counted(u64::from(cu.wavefront_slots), "wavefront slot"),
                 counted(u64::from(cu.simd_units), "SIMD unit")
             );
@@ -77,7 +77,7 @@ impl System {
         }
         if cu.work_group_slots > cu.wavefront_slots {
             let message = format!(
-                "{} in {}, expected at least one slot for each",
+                "{} in {}, expected at least one wavefront slot for each work-group",
                 counted(u64::from(cu.work_group_slots), "work-group"),
                 counted(u64::from(cu.wavefront_slots), "wavefront slot")
             );
@@ -224,7 +224,7 @@ impl System {
             if all > NocSpec::NODES_MAX {
                 let most = NocSpec::NODES_MAX;
                 let message = format!(
-                    "{} chiplets with networks of {nodes} nodes have {all}, expected at most {most} in all",
+                    "{} chiplets with networks of {nodes} nodes have {all} nodes, expected at most {most}",
                     self.chiplets
                 );
                 found.push(Problem::new("", "chiplets", message));
@@ -233,8 +233,9 @@ impl System {
         let channels = self.dram.channels.get();
         let chiplets = self.chiplets.max(1);
         if !channels.is_multiple_of(chiplets) && !chiplets.is_multiple_of(channels) {
-            let message =
-                format!("{channels} channels, expected a multiple or a divisor of the {chiplets} chiplets");
+            let message = format!(
+                "{channels} channels, expected a multiple or a divisor of the number of chiplets, {chiplets}"
+            );
             found.push(Problem::new("dram", "channels", message));
         }
         let (page, line) = (self.pages.bytes, self.l1.line_bytes);
@@ -271,7 +272,7 @@ impl System {
         }
         if dram.row_miss_cycles < dram.row_hit_cycles {
             let message = format!(
-                "a row miss of {}, expected at least the {} of a row hit",
+                "a row miss of {}, expected at least the time of a row hit, {}",
                 counted(u64::from(dram.row_miss_cycles), "cycle"),
                 dram.row_hit_cycles
             );

@@ -13,7 +13,8 @@ pub enum PagePlacement {
     #[default]
     Interleaved,
     /// Each group of consecutive pages has one page per chiplet. A hash of the group's number
-    /// decides the order within the group.
+    /// decides on which chiplet the first page of the group lies. The other pages follow on the
+    /// next chiplets in turn.
     Hash,
     /// Each page lies on the chiplet of the compute unit that accesses the page first. If the host
     /// accesses a page first, the page lies where `interleaved` would place it. Copies of whole

@@ -80,15 +80,16 @@ pub struct CuSpec {
     pub lanes: u32,
     /// The rule that selects which ready wavefront of a SIMD unit issues next.
     pub scheduler: Scheduler,
-    /// The number of outstanding stores, and atomics without a result, with which a wavefront
-    /// continues. A wavefront that has more of them, and awaits one, waits until the first level
-    /// answers it. 0: a wavefront waits for each one that it awaits.
+    /// The maximum number of posted accesses of one wavefront: outstanding stores, and atomics
+    /// without a result, after which the wavefront continues before they are answered. A wavefront
+    /// at this limit that awaits another such access waits until the first memory level answers
+    /// that access. If the limit is 0, a wavefront waits for every such access that it awaits.
     #[serde(default, skip_serializing_if = "number::is_zero", deserialize_with = "number::whole_u32")]
     pub posted_stores: u32,
 }
 
-/// The cycles for which one vector operation occupies its SIMD unit, by class of operation. An
-/// operation on eight-byte lanes counts as two operations, except in double precision.
+/// The cycles for which one vector operation occupies its SIMD unit, for each class of operation.
+/// An operation on eight-byte lanes counts as two operations, except in double precision.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct VectorOpSpec {

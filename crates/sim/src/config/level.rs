@@ -46,9 +46,9 @@ pub struct LevelSpec {
     /// The name of the level below. If absent, main memory is below.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub below: Option<String>,
-    /// The name of a level with which this level shares its places on the network. Messages between
+    /// The name of another level whose positions in the network this level shares. Messages between
     /// the two levels then use no link, and their bytes are not counted. If absent, this level has
-    /// places of its own.
+    /// positions of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub beside: Option<String>,
     /// Cycles from the arrival of an access at a controller until the controller sends its first

@@ -10,7 +10,8 @@ use crate::cores::wave::Stage;
 use crate::reports::probe::WaveAt;
 
 impl Cores<'_> {
-    /// Whether a compute unit has enough free slots and local memory for a work-group of this grid.
+    /// Whether a compute unit has a free work-group slot, and enough free wavefront slots and local
+    /// memory, for a work-group of this grid.
     pub(crate) fn has_room(&self, cu: u32, grid: &Grid) -> bool {
         self.units[cu as usize].has_room(self.system, grid)
     }
@@ -68,8 +69,8 @@ impl Cores<'_> {
         true
     }
 
-    /// The number by which the machine knows a work-group, from the number of the work-group in its
-    /// grid. `None` if the work-group is not on the machine.
+    /// Converts the number of a work-group in its grid to the number by which the machine knows the
+    /// work-group. `None` if the work-group is not on the machine.
     pub(crate) fn group_of(&self, work_group: u32) -> Option<u32> {
         self.groups.iter().find(|(_, group)| group.number == work_group).map(|(group, _)| group)
     }

@@ -23,7 +23,8 @@ pub(crate) enum Owner {
     Kernel(KernelId),
     /// The release of the writes of all completed kernels to the host.
     Release,
-    /// A work-group that moves to another compute unit, by the number that it has on the machine.
+    /// A work-group that moves to another compute unit. The field is the number by which the
+    /// machine knows the work-group.
     Group(u32),
 }
 
@@ -31,8 +32,8 @@ pub(crate) enum Owner {
 /// phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
-    /// An access, a fence or a kernel boundary. The instruction is complete when all of its
-    /// requests are answered.
+    /// An access, a fence, or a request at the beginning or end of a kernel. The instruction is
+    /// complete when all of its requests are answered.
     Simple,
     /// The release that precedes a barrier.
     BarrierRelease,
@@ -49,27 +50,29 @@ pub(crate) enum Phase {
 pub(crate) struct Instr {
     pub(crate) owner: Owner,
     /// The operation of the program that waits for this instruction. `None` if no program waits:
-    /// the issue rule let the program continue early, or a kernel boundary made the request.
+    /// either the issue rule let the program continue early, or the beginning or end of a kernel
+    /// made the request.
     pub(crate) op: Option<OpId>,
     pub(crate) issue: IssueId,
     pub(crate) phase: Phase,
     /// The number of line requests of the current phase that are not answered yet.
     pub(crate) left: u32,
-    /// The cycle of the latest answer to a line request so far.
+    /// The latest cycle at which an answer to a line request has arrived so far.
     pub(crate) done_at: Cycle,
     pub(crate) issued_at: Cycle,
     pub(crate) head: RequestHead,
-    /// Cycles that the instruction has waited, by cause, without the access itself. `spent` has the
-    /// waits of earlier phases, `spent_now` those of the current phase.
+    /// The cycles that the instruction has waited in the phases that have ended, by cause. The time
+    /// of the accesses themselves is not included. The field `spent_now` has the waits of the
+    /// current phase.
     pub(crate) spent: Waits,
     pub(crate) spent_now: Waits,
     /// Whether the bytes of a load come from a buffered store of the same wavefront. Such a load
     /// sends no request to a station (a controller of the protocol).
     pub(crate) is_forwarded: bool,
-    /// Whether the instruction is a store or update with which its wavefront has continued
-    /// (`cu.posted_stores`).
+    /// Whether the instruction is a store or update after which its wavefront has continued without
+    /// waiting for the answer (`cu.posted_stores`).
     pub(crate) is_posted: bool,
-    /// The operands of a buffered store whose issuer has continued. `None` for all other
+    /// The operands of a buffered store whose wavefront has continued. `None` for all other
     /// operations.
     pub(crate) kept: Option<Box<BufferedStore>>,
 }
@@ -94,8 +97,9 @@ impl Instr {
         }
     }
 
-    /// Records the answer to one line request, which arrives at cycle `at`. The waits of the
-    /// instruction are those of its line that is answered last; `spent` computes them.
+    /// Records the answer to one line request, which arrives at cycle `at`. `spent` computes the
+    /// waits of this request. The waits of the request that is answered last become the waits of
+    /// the instruction in this phase.
     #[inline]
     pub(crate) fn answered(&mut self, at: Cycle, spent: impl FnOnce() -> Waits) {
         self.left -= 1;
@@ -171,8 +175,8 @@ pub(crate) struct RequestHead {
     pub(crate) work_group: u32,
 }
 
-/// The operands of a store. They stay valid after the operation of the store is complete for the
-/// program.
+/// A copy of the operands of a store. The copy stays valid after the program has continued and has
+/// removed the operation of the store.
 #[derive(Debug)]
 pub(crate) struct BufferedStore {
     pub(super) exec: Mask,
@@ -227,7 +231,7 @@ impl RequestHead {
     }
 
     /// The key (kind, order, scope level and hints) from which the protocol decides which station
-    /// receives the requests.
+    /// (controller) receives the requests.
     pub(crate) fn key(&self) -> PlanKey {
         PlanKey::new(self.op, self.order, self.scope.level, self.hints)
     }

@@ -20,7 +20,7 @@ use crate::reports::probe::Probe;
 #[must_use]
 pub(crate) enum Issued {
     /// The caller sends no request now: the issue rule holds the operation back, or the operation
-    /// needs no station.
+    /// needs no station (a controller of the protocol).
     Here,
     /// The caller must send the instruction's line requests, which [`Cores::take_parts`] returns.
     Lines { instr: u32 },
@@ -34,7 +34,8 @@ pub(crate) enum Issued {
 }
 
 impl Cores<'_> {
-    /// Offers an operation to the issue rule. The arithmetic that precedes the operation is done.
+    /// Offers an operation to the issue rule, which decides whether the operation may start now.
+    /// The arithmetic that precedes the operation must be done.
     #[inline(never)]
     pub(crate) fn offer<Pr: Probe>(
         &mut self,
@@ -126,8 +127,8 @@ impl Cores<'_> {
         Issued::Buffered
     }
 
-    /// Lets a wavefront continue with a store or update that it has issued, unless too many of its
-    /// stores and updates are outstanding. Returns whether it continues.
+    /// Lets a wavefront continue without waiting for a store or update that it has issued, unless
+    /// too many of its stores and updates are outstanding. Returns whether the wavefront continues.
     pub(crate) fn post(&mut self, session: &Session, number: u32, instr: u32, id: OpId) -> bool {
         let wave = &mut self.waves[number as usize];
         if wave.posted >= self.system.cu.posted_stores || session.ops().get(id).reads() {

@@ -31,12 +31,13 @@ use crate::slab::Slab;
 #[derive(Debug)]
 pub(crate) struct Cores<'a> {
     system: &'a System,
-    /// Replacements of scope levels. Each of them is for the operations that come from one place in
-    /// the program's source.
+    /// Replacements of scope levels. Each replacement is for the operations that come from one
+    /// place in the program's source.
     scopes: &'a [ScopeReplacement],
     units: Vec<Cu>,
     simds: Vec<Simd>,
-    /// The wavefronts, by the number of their slot. Slots are numbered over all compute units.
+    /// The wavefront slots with their wavefronts, in the order of their numbers. Slots are numbered
+    /// over all compute units.
     waves: Vec<Wave>,
     groups: Slab<Group>,
     instrs: Slab<Instr>,
@@ -69,19 +70,20 @@ impl<'a> Cores<'a> {
         self.units.len() as u32
     }
 
-    /// The wavefront in a slot. Slots are numbered over all compute units.
+    /// The wavefront in the wavefront slot `number`. Slots are numbered over all compute units.
     #[inline]
     pub(crate) fn wave(&self, number: u32) -> &Wave {
         &self.waves[number as usize]
     }
 
-    /// The wavefront in a slot, mutably.
+    /// The wavefront in the wavefront slot `number`, as a mutable reference.
     #[inline]
     pub(crate) fn wave_mut(&mut self, number: u32) -> &mut Wave {
         &mut self.waves[number as usize]
     }
 
-    /// All wavefront slots by number, each with the state of its wavefront.
+    /// All wavefront slots in the order of their numbers. Each comes with its number and the state
+    /// of its wavefront.
     pub(crate) fn waves(&self) -> impl Iterator<Item = (u32, &Wave)> {
         (0..).zip(&self.waves)
     }
@@ -102,13 +104,14 @@ impl<'a> Cores<'a> {
         self.instrs.get(number)
     }
 
-    /// An instruction that is not complete, mutably. `None` if no instruction has this number.
+    /// A mutable reference to an instruction that is not complete. `None` if no instruction has
+    /// this number.
     #[inline]
     pub(crate) fn instr_mut(&mut self, number: u32) -> Option<&mut Instr> {
         self.instrs.get_mut(number)
     }
 
-    /// The instructions that are not complete, by number.
+    /// The instructions that are not complete, each with its number.
     pub(crate) fn instrs(&self) -> impl Iterator<Item = (u32, &Instr)> {
         self.instrs.iter()
     }

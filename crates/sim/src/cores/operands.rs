@@ -172,8 +172,8 @@ fn is_run(lanes: u64) -> bool {
     run & run.wrapping_add(1) == 0
 }
 
-/// The values, by lane, that a load reads from an older store of its wavefront. `None` if the store
-/// does not write every word that the load reads.
+/// The values that a load reads from an older store of its wavefront, one value for each lane.
+/// `None` if the store does not write every word that the load reads.
 pub(super) fn forwarded(ops: &kernel::Ops, store: &Instr, load: &Posted) -> Option<[u64; LANES_MAX]> {
     let mut values = [0; LANES_MAX];
     for lane in load.exec.iter() {

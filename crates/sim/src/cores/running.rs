@@ -11,7 +11,7 @@ use crate::reports::attribution::Cause;
 use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
 
-/// A wavefront that has retired: its place and its work-group.
+/// A wavefront that has retired: the compute unit and slot in which it ran, and its work-group.
 #[derive(Clone, Copy, Debug)]
 #[must_use]
 pub(crate) struct Retired {
@@ -122,8 +122,9 @@ impl Cores<'_> {
         engine.at(now + cycles, Event::Simd(number));
     }
 
-    /// Ends the arithmetic that runs on a SIMD unit. Returns its wavefront, and the operation that
-    /// follows the arithmetic. The operation may now issue. It is `None` if the wavefront ends.
+    /// Ends the arithmetic that runs on a SIMD unit. Returns the wavefront, and its next operation,
+    /// which may issue now that the arithmetic is done. The operation is `None` if the wavefront
+    /// ends after the arithmetic.
     #[inline]
     pub(crate) fn end_arithmetic<Pr: Probe>(
         &mut self,

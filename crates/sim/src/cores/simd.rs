@@ -11,7 +11,7 @@ use crate::cores::wave::Wave;
 pub(crate) struct Simd {
     pub(super) running: Option<u32>,
     pub(super) ready: Vec<u32>,
-    /// The slot of the wavefront that issued last.
+    /// The wavefront slot whose wavefront issued last.
     last_slot: u32,
 }
 

@@ -27,7 +27,8 @@ impl Cu {
         }
     }
 
-    /// Whether the compute unit has room for a work-group of this grid.
+    /// Whether the compute unit has a free work-group slot, and enough free wavefront slots and
+    /// local memory, for a work-group of this grid.
     pub(super) fn has_room(&self, system: &System, grid: &Grid) -> bool {
         self.free_slots.len() >= grid.waves as usize
             && self.groups < system.cu.work_group_slots

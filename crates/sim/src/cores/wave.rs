@@ -11,10 +11,11 @@ use crate::reports::probe::WaveAt;
 /// The stage of a wavefront's next operation on its way to issue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Stage {
-    /// The wavefront has no arithmetic that runs on its SIMD unit or waits for it.
+    /// No arithmetic of the wavefront runs on its SIMD unit or waits for the unit.
     Idle,
-    /// The wavefront's arithmetic runs on the SIMD unit or waits for it. The operation given here
-    /// follows it. If it is `None`, the wavefront ends after the arithmetic.
+    /// Arithmetic of the wavefront runs on its SIMD unit or waits for the unit. The field is the
+    /// operation that follows the arithmetic. If it is `None`, the wavefront ends after the
+    /// arithmetic.
     Arithmetic(Option<OpId>),
     /// The arithmetic is done, but the issue rule does not let the operation given here issue yet.
     Held(OpId),
@@ -43,8 +44,8 @@ pub(crate) struct Wave {
     pub(crate) pending: VecDeque<OpId>,
     pub(crate) waits_for: Option<OpId>,
     pub(crate) ended: bool,
-    /// The arithmetic that the wavefront has done after its last operation, if the next operation
-    /// is not known yet.
+    /// The arithmetic of the wavefront's code after its last operation, which no SIMD unit has run
+    /// yet. It runs before the next operation, or before the wavefront ends.
     pub(super) tail: Work,
     pub(crate) issue: Issue,
     pub(crate) next_issue: u32,
@@ -52,8 +53,8 @@ pub(crate) struct Wave {
     pub(crate) buffered: Vec<(IssueId, u32)>,
     /// The number of the wavefront's instructions that are not complete.
     pub(crate) outstanding: u32,
-    /// The number of these instructions that are stores or updates with which the wavefront has
-    /// continued.
+    /// The number of incomplete stores and updates after which the wavefront has continued without
+    /// waiting for their answers.
     pub(crate) posted: u32,
     pub(crate) last: Option<LastOp>,
 }

@@ -117,12 +117,14 @@ impl Host {
         self.waits_for_release = waits;
     }
 
-    /// Begins the wait of a copy. The wait ends when nothing is outstanding in the machine.
+    /// Begins the wait of a host copy (a copy of a whole array). The wait ends when nothing is
+    /// outstanding in the machine.
     pub(crate) fn drain(&mut self, now: Cycle) {
         self.draining_since = Some(now);
     }
 
-    /// Ends the wait of a copy, because nothing is outstanding in the machine.
+    /// Ends the wait of a host copy (a copy of a whole array), because nothing is outstanding in
+    /// the machine.
     pub(crate) fn drained(&mut self, now: Cycle) {
         if let Some(since) = self.draining_since.take() {
             self.untimed_cycles += now - since;

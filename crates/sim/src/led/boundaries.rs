@@ -19,8 +19,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.script.as_ref().and_then(|script| script.kernels.as_deref())
     }
 
-    /// Records that a step of the program has ended (true) or that the next step has begun (false).
-    /// While the value is true, the machine waits for the move that begins the next step.
+    /// Records that a step of the program (the requests at a kernel boundary, or the code after
+    /// them) has ended (true) or that the next step has begun (false). While the value is true, the
+    /// machine waits for the move that begins the next step.
     pub(crate) fn set_between_steps(&mut self, is_between_steps: bool) {
         if let Some(script) = self.script.as_mut().filter(|script| script.orders_boundaries()) {
             script.is_between_steps = is_between_steps;
@@ -40,8 +41,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         led.map_or(written, |kernel| kernel.host_has_written)
     }
 
-    /// Whether the host may make its next access although the writes of the last kernel are not
-    /// released to it. The script says so.
+    /// Whether the script lets the host make its next access before the writes of the last kernel
+    /// are released to the host.
     pub(crate) fn stays_unreleased(&self) -> bool {
         let last = self.kernels.unreleased().map(|kernel| usize::from(kernel.0));
         let led = self.led_kernels().zip(last).and_then(|(kernels, last)| kernels.get(last));

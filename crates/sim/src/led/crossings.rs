@@ -12,8 +12,8 @@ use crate::machine::Machine;
 use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
-/// A crossing: a request from a core to a station other than its usual station (the receiver of its
-/// plain loads), or the answer to such a request.
+/// A crossing: a request from a core to a station (controller) other than its usual station (the
+/// receiver of its plain loads), or the answer to such a request.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Crossing {
     from: u32,
@@ -32,9 +32,9 @@ pub(crate) enum HeldCrossing {
 }
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Three results: the issuer of an instruction, the station that receives the plain loads of
-    /// this issuer, and the station that receives the requests of the instruction. `None` if the
-    /// two stations are the same.
+    /// Three results: the issuer of an instruction, the station (controller) that receives the
+    /// plain loads of this issuer, and the station that receives the requests of the instruction.
+    /// `None` if the two stations are the same.
     fn crossing_stations(&self, instr: &Instr) -> Option<(MoveIssuer, u32, u32)> {
         if instr.is_forwarded {
             return None;
@@ -56,8 +56,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         (home != entered).then_some((issues, home, entered))
     }
 
-    /// The crossing that an event is: an answer to a core from a station that does not receive the
-    /// core's plain loads. `None` if the event is not such an answer.
+    /// If an event is an answer to a core from a station that does not receive the core's plain
+    /// loads, returns this answer as a crossing. Otherwise returns `None`.
     pub(crate) fn crossing(&self, event: Event) -> Option<Crossing> {
         let Event::Complete(number) = event else { return None };
         let instr = self.cores.instr(number).filter(|instr| instr.phase != Phase::BarrierWait)?;
@@ -65,16 +65,18 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Crossing { from: entered, to: home, issues, age: instr.issue })
     }
 
-    /// The crossing that the request of an instruction is: it goes to a station that does not
-    /// receive its core's plain loads. `None` if the request goes to the station that does.
+    /// If the request of an instruction goes to a station that does not receive the plain loads of
+    /// the instruction's core, returns this request as a crossing. Otherwise returns `None`.
     fn crossing_of_request(&self, number: u32) -> Option<Crossing> {
         let instr = self.cores.instr(number)?;
         let (issues, home, entered) = self.crossing_stations(instr)?;
         Some(Crossing { from: home, to: entered, issues, age: instr.issue })
     }
 
-    /// Holds the request of an instruction until a move names it. Returns false if no move is
-    /// needed, because the request goes to the station that receives its core's plain loads.
+    /// Holds back the request of an instruction until a move (a step of the script that the run
+    /// follows) names this request. Returns false if the request needs no move: the run follows no
+    /// script, or the request goes to the station (controller) that receives the plain loads of the
+    /// instruction's core.
     pub(crate) fn holds_back(&mut self, number: u32) -> bool {
         if self.script.is_none() || self.crossing_of_request(number).is_none() {
             return false;
@@ -86,7 +88,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// The possible moves of all held crossings. Crossings of one issuer between the same two
-    /// stations are numbered by age.
+    /// stations (controllers) are numbered by age.
     pub(crate) fn crossings(&self, held: &[Event]) -> Vec<(Move, HeldCrossing)> {
         let Some(script) = &self.script else { return Vec::new() };
         let answers = held.iter().enumerate();

@@ -16,8 +16,8 @@ use crate::reports::error::RunError;
 use crate::reports::probe::Probe;
 use crate::stations::timed::StepInput;
 
-/// The result of a scripted run: the names of the stations, the moves made, and the state at the
-/// end.
+/// The result of a scripted run: the names of the stations (controllers), the moves made, and the
+/// state at the end.
 pub(crate) struct ScriptResult {
     pub(crate) stations: Vec<String>,
     pub(crate) steps: Vec<MadeMove>,
@@ -29,14 +29,15 @@ pub(crate) enum ScriptEnd {
     Early(End),
 }
 
-/// The rule that decides when an event happens.
+/// The rule that decides when an event of a scripted run happens: by itself, or when a move (a step
+/// of the script) names it.
 enum Choice {
-    /// The event happens without a move.
+    /// The event happens by itself, without a move of the script.
     None,
-    /// The event waits until this move names it.
+    /// The event waits until this move of the script names it.
     Of(Move),
-    /// The event is an answer to a core from a station that does not receive the core's plain
-    /// loads. It waits until a move of kind [`Move::Cross`] names it.
+    /// The event is an answer to a core from a station (controller) that does not receive the
+    /// core's plain loads. The event waits until a move of kind [`Move::Cross`] names it.
     Crosses,
     /// The event is the last arithmetic of a wavefront, or the launch of a kernel that the script
     /// does not list. The last arithmetic waits until a move ends the kernel of the wavefront, or
@@ -289,7 +290,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// If the last move led to a row that the protocol's tables call impossible, or left a station
-    /// with a wrong count or a lost wake, the message of this fault. Otherwise `None`.
+    /// (a controller of the protocol) with a wrong count or a lost wake, the message of this fault.
+    /// Otherwise `None`.
     fn impossible(&mut self) -> Result<Option<String>, RunError> {
         match self.engine.take_failure() {
             None => Ok(self.stations.numbers().find_map(|at| self.stations.fabric().fault(at))),
@@ -342,7 +344,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let cycles = match self.run_to_end() {
             Err(RunError::Violation { why, .. }) => return Ok(ScriptEnd::Early(End::NotAtRest(why))),
             Err(RunError::Stuck(_)) => {
-                let why = "the program has ended, but its kernel does not end";
+                let why = "the program has ended, but the end of its kernel does not complete";
                 return Ok(ScriptEnd::Early(End::NotAtRest(why.to_owned())));
             }
             ended => ended?,

@@ -27,73 +27,75 @@ pub enum Move {
     /// A wavefront or the host issues its next operation, or a wavefront makes the acquire after a
     /// barrier.
     Issue(MoveIssuer),
-    /// The oldest message from one station to another arrives.
+    /// The oldest message from one station (controller) to another arrives.
     Deliver {
-        /// The station that sent the message.
+        /// The station (controller) that sent the message.
         from: u32,
-        /// The station that receives the message.
+        /// The station (controller) that receives the message.
         to: u32,
     },
-    /// Memory performs the oldest operation of a station on a line.
+    /// Memory performs the oldest operation of a station (controller) on a line.
     Serve {
-        /// The station that requested the operation.
+        /// The station (controller) that requested the operation.
         station: u32,
         /// The line that the operation accesses.
         line: LineAddr,
         /// Whether memory's answer also arrives in this move.
         answers: bool,
     },
-    /// Memory's oldest answer to a station about a line arrives at this station.
+    /// Memory's oldest answer to a station (controller) about a line arrives at this station.
     Answer {
-        /// The station that receives the answer.
+        /// The station (controller) that receives the answer.
         station: u32,
         /// The line that the answer is about.
         line: LineAddr,
     },
-    /// A timer of a station expires.
+    /// A timer of a station (controller) expires.
     Timer {
-        /// The station that started the timer.
+        /// The station (controller) that started the timer.
         station: u32,
         /// The class of the timer that expires.
         class: TimerClass,
     },
-    /// A station evicts a way. After each move, the lines of each set are sorted by their numbers,
-    /// and the number of a way is the position of its line in this order.
+    /// A station (controller) evicts a way. After each move, the lines of each set are sorted by
+    /// their numbers, and the number of a way is the position of its line in this order.
     Evict {
-        /// The station that evicts the way.
+        /// The station (controller) that evicts the way.
         station: u32,
         /// The way to evict.
         way: Way,
     },
     /// The clock of the protocol advances by one tick.
     Tick {
-        /// The station whose clock advances. `None` advances the clocks of all stations.
+        /// The station (controller) whose clock advances. `None` advances the clocks of all
+        /// stations.
         station: Option<u32>,
     },
-    /// A request from a core reaches a station that does not receive the core's plain loads, or the
-    /// answer to such a request returns to the core. Until then, the request or answer is held.
+    /// A request from a core reaches a station (controller) that does not receive the core's plain
+    /// loads, or the answer to such a request returns to the core. Until then, the request or
+    /// answer is held.
     Cross {
-        /// The station that the request or answer leaves. If a core sends the request, the station
-        /// that receives the core's plain loads stands for the core.
+        /// The station (controller) that the request or answer leaves. If a core sends the request,
+        /// the station that receives the core's plain loads stands for the core.
         from: u32,
-        /// The station that the request or answer reaches. If a core receives the answer, the
-        /// station that receives the core's plain loads stands for the core.
+        /// The station (controller) that the request or answer reaches. If a core receives the
+        /// answer, the station that receives the core's plain loads stands for the core.
         to: u32,
         /// The issuer of the operation. If a work-group moves to another compute unit, its first
         /// wavefront counts as the issuer.
         issues: MoveIssuer,
         /// The index of this request or answer among those of the same issuer between the same two
-        /// stations, sorted by the age of their operations.
+        /// stations (controllers), sorted by the age of their operations.
         nth: u32,
     },
-    /// A compute unit or the command processor makes its acquire or release request at a kernel
-    /// boundary.
+    /// A compute unit or the command processor makes its acquire or release request at the
+    /// beginning or end of a kernel.
     Boundary {
         /// The number of the compute unit, or 0 for the command processor.
         agent: u32,
     },
-    /// The next step of the program begins. A step is the requests at a kernel boundary, or the
-    /// code that follows them.
+    /// The next step of the program begins. A step is the requests at the beginning or end of a
+    /// kernel, or the code that follows these requests.
     Next,
     /// A work-group is taken off its compute unit. The compute unit makes a release first.
     Preempt {
@@ -152,20 +154,22 @@ pub enum End {
     /// Every thread has ended, and nothing was outstanding. The kernel and the host code have
     /// therefore ended as well.
     Over(Box<Outcome>),
-    /// Every thread has ended, but part of the machine is not at rest. The text is the reason.
+    /// Every thread has ended, but part of the machine is not at rest. For example, a station
+    /// (controller) still has a parked input. The text is the reason.
     NotAtRest(String),
     /// No move is possible, and some thread has not ended.
     Stuck,
     /// No move of the script is left, but the run has not ended: these moves are possible.
     Unfinished(Vec<Move>),
-    /// The protocol reached a row that its tables call impossible.
+    /// The protocol violated a rule: for example, it reached a row that its tables call impossible.
+    /// The text is the reason.
     Impossible(String),
 }
 
 /// The result of a scripted run: the moves made, and the state after them.
 #[derive(Debug)]
 pub struct ScriptOutcome {
-    /// The names of the stations, in the order of their numbers.
+    /// The names of the stations (controllers), in the order of their numbers.
     pub stations: Vec<String>,
     /// The moves that were made, in order. Each has its cycle and its effect.
     pub steps: Vec<MadeMove>,

@@ -1,12 +1,12 @@
-//! Objects other than events that wait for a move: requests at kernel boundaries, requests that
-//! cores hold, and preempted work-groups.
+//! What waits for a move and is not an event: requests at kernel boundaries, requests that cores
+//! hold, and preempted work-groups.
 
 use proto::Agent;
 
 use crate::engine::Event;
 use crate::led::moves::ScriptKernel;
 
-/// The state of a scripted run, without the events that wait for moves.
+/// The state of a scripted run. The events that wait for moves are stored elsewhere.
 #[derive(Debug, Default)]
 pub(crate) struct ScriptState {
     /// The kernels of the script, if moves order the requests at their beginning and end. `None` if
@@ -15,12 +15,13 @@ pub(crate) struct ScriptState {
     /// Held acquire or release requests at a kernel's beginning or end. Each has the number of its
     /// agent in moves, the agent, and the number of its instruction.
     pub(super) boundary: Vec<(u32, Agent, u32)>,
-    /// The instructions whose requests are held at their cores. Each of them goes to a station that
-    /// does not receive the core's plain loads.
+    /// The instructions whose requests are held at their cores. Each of these requests goes to a
+    /// station (controller) that does not receive the core's plain loads.
     pub(super) held_requests: Vec<u32>,
     /// The work-groups that a move has taken off their compute unit and that have not continued.
     pub(super) preempted: Vec<Preempted>,
-    /// True if a step of the program has ended and the next one has not begun.
+    /// True if a step of the program (the requests at a kernel boundary, or the code after them)
+    /// has ended and the next step has not begun.
     pub(super) is_between_steps: bool,
 }
 

@@ -58,7 +58,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Makes the copy for which the host has waited. Nothing is outstanding in the machine now.
+    /// Makes the host's copy of an array. The copy has waited until nothing was outstanding in the
+    /// machine, which is the case now.
     pub(super) fn host_drained(&mut self) {
         self.host.drained(self.engine.now());
         self.host_next();
@@ -77,7 +78,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let op = ops.get_mut(id);
         match op.action {
             Action::HostWrite => {
-                // Taken, because the record of the operation stays allocated when the operation ends.
+                // The bytes are taken out, because the table keeps the record after the operation ends.
                 let bulk = core::mem::take(&mut op.bulk);
                 self.memory.write(op.base(), &bulk);
                 self.host.wrote();

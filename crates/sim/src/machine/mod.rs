@@ -59,8 +59,8 @@ pub(crate) struct Machine<'a, Pr> {
     pub(crate) script: Option<Box<ScriptState>>,
     /// Whether a page is placed on a chiplet when it is accessed for the first time.
     places_pages: bool,
-    /// The next check whether the run exceeds its limits or makes no progress is due after this
-    /// cycle.
+    /// The cycle after which the next check of the run is due. The check finds a run that exceeds
+    /// its limits or makes no progress.
     check_at: Cycle,
 }
 
@@ -228,7 +228,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         }
         self.reports.check(&noc, &dram).map_err(RunError::Unreconciled)?;
         let Some(answer) = self.session.into_answer() else {
-            return Err(RunError::Unreconciled("the host ended without an answer".to_owned()));
+            return Err(RunError::Unreconciled("the host program ended without an answer".to_owned()));
         };
         self.reports.take_last_samples(self.engine.now(), &noc, &dram);
         let attribution = self.reports.times.close(cycles).map_err(RunError::Unreconciled)?;

@@ -16,8 +16,8 @@ use crate::stations::fabric::StationId;
 use crate::stations::timed::StepInput;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Queues the line requests of an instruction at the port of the station that the protocol
-    /// chooses.
+    /// Queues the line requests of an instruction at the port of the station (controller) that the
+    /// protocol chooses.
     pub(crate) fn queue_lines(&mut self, now: Cycle, agent: Agent, instr: u32, parts: &[LinePart]) {
         let Some(station) = self.entry(agent, instr) else { return };
         if self.places_pages {
@@ -40,7 +40,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Queues a request that accesses no line: a request of a fence or of a kernel boundary.
+    /// Queues a request that accesses no line: a request of a fence, or of the beginning or end of
+    /// a kernel.
     pub(crate) fn queue_order(&mut self, now: Cycle, agent: Agent, instr: u32) {
         let Some(station) = self.entry(agent, instr) else { return };
         if self.ports.queue_order(&mut self.engine, station, instr) {
@@ -49,7 +50,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// The station that receives the requests of an agent's instruction. The protocol chooses the
-    /// station. `None` if it has none, which ends the run with an error.
+    /// station. If it chooses no station, the run ends with an error, and the result is `None`.
     #[inline]
     fn entry(&mut self, agent: Agent, instr: u32) -> Option<StationId> {
         let key = self.cores.instr(instr)?.head.key();
@@ -64,8 +65,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Passes requests from the port of a station to the station, as many as the port accepts in
-    /// one cycle.
+    /// Passes requests from the port of a station (controller) to the station, as many as the port
+    /// accepts in one cycle.
     #[inline(never)]
     fn serve(&mut self, now: Cycle, station: StationId) {
         for _ in 0..self.ports.begin(now, station) {
@@ -76,7 +77,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.ports.end(&mut self.engine, station);
     }
 
-    /// Gives one request to its station, and carries out the effects of the station's step.
+    /// Gives one request to its station (controller), and carries out the effects of the station's
+    /// step.
     #[inline(never)]
     fn present(&mut self, now: Cycle, station: StationId, waiting: WaitingRequest) {
         let Some(instr) = self.cores.instr(waiting.instr) else { return };
@@ -106,9 +108,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.carry_out(now, station, StepInput::Request { line }, Trail::default());
     }
 
-    /// Answers a load hit without a step of the station. The effect is the same as that of
-    /// [`Machine::present`], [`Machine::carry_out`] and [`Machine::answer`]. Returns false if the
-    /// load needs a step.
+    /// Answers a load hit without a step of the station (controller). The effect is the same as
+    /// that of [`Machine::present`], [`Machine::carry_out`] and [`Machine::answer`]. Returns false
+    /// if the load needs a step.
     #[inline]
     fn answer_hit(&mut self, now: Cycle, station: StationId, waiting: &WaitingRequest) -> bool {
         let Some(instr) = self.cores.instr_mut(waiting.instr) else { return false };
@@ -141,7 +143,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     ) {
         let Some(pending) = self.ports.answer(&mut self.engine, station, slot) else {
             let name = self.stations.name(station);
-            let why = format!("{name} answered request {}, which is not under way", slot.0);
+            let why = format!("{name} answered request {}, which is not outstanding", slot.0);
             return self.engine.violate(why);
         };
         self.reports.tally.counts.answers += 1;

@@ -12,8 +12,8 @@ use crate::stations::fabric::{StationId, StepEffects};
 use crate::stations::timed::{LeaveTimes, StepInput};
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Advances the clock of a station to the current cycle. Does nothing if the protocol has no
-    /// clocks.
+    /// Advances the clock of a station (controller) to the current cycle. Does nothing if the
+    /// protocol has no clocks.
     #[inline]
     pub(super) fn catch_up(&mut self, now: Cycle, station: StationId) {
         if let Some(elapsed) = self.stations.catch_up(now, station) {
@@ -21,21 +21,21 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Advances the clock of a station by `elapsed` ticks.
+    /// Advances the clock of a station (controller) by `elapsed` ticks.
     pub(crate) fn pass(&mut self, now: Cycle, station: StationId, elapsed: u32) {
         self.stations.pass(station, elapsed);
         self.carry_out(now, station, StepInput::Timer, Trail::default());
     }
 
-    /// Handles a deadline event: advances the station's clock to the current cycle. The station
-    /// then decides whether its deadline has come.
+    /// Handles a deadline event: advances the clock of the station (controller) to the current
+    /// cycle. The station then decides whether its deadline has come.
     pub(super) fn deadline_due(&mut self, now: Cycle, station: StationId) {
         self.stations.deadline_due(now, station);
         self.catch_up(now, station);
     }
 
-    /// Carries out the effects of a station's last step: sends messages and memory operations,
-    /// starts timers, records answers.
+    /// Carries out the effects of the last step of a station (controller): sends messages and
+    /// memory operations, starts timers, records answers.
     #[inline(never)]
     pub(crate) fn carry_out(&mut self, now: Cycle, station: StationId, input: StepInput, trail: Trail) {
         let mut out = self.stations.take_out();
@@ -96,7 +96,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Delivers the message with this number, which has arrived, to its station.
+    /// Delivers the message with this number, which has arrived, to its station (controller).
     #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.network.arrive(&mut self.reports, number) else { return };
@@ -106,7 +106,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.carry_out(now, to, StepInput::Message { name, line, is_access }, trail);
     }
 
-    /// Delivers memory's answer to the operation with this number to the station that sent it.
+    /// Delivers memory's answer to the operation with this number to the station (controller) that
+    /// sent it.
     #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
         let arrived = self.memory.arrive(&mut self.reports, &mut self.network, number);
@@ -117,7 +118,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.carry_out(now, station, StepInput::Memory { line }, trail);
     }
 
-    /// Gives every station its initial input. The machine's clock does not advance.
+    /// Gives every station (controller) its initial input. The machine's clock does not advance.
     pub(crate) fn give_first_inputs(&mut self) {
         for station in self.stations.numbers() {
             if self.stations.start(station) {

@@ -12,7 +12,7 @@ use crate::queue::Cycle;
 use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// Starts the wavefront in a slot and runs its program until it waits.
+    /// Starts the wavefront in the wavefront slot `number`, and runs its program until it waits.
     #[inline(never)]
     pub(super) fn start_wave(&mut self, now: Cycle, number: u32) {
         self.reports.probe.wave_start(now, self.cores.wave(number).at);
@@ -85,7 +85,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Continues a wavefront if it waits for this store or update, which is accepted now.
+    /// Continues a wavefront if it waits for this store or update. The operation is accepted now:
+    /// the wavefront need not wait for the answer.
     fn accepted(&mut self, now: Cycle, number: u32, id: OpId) {
         let wave = self.cores.wave_mut(number);
         if wave.waits_for == Some(id) {
@@ -100,7 +101,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Sends a store from its wavefront's buffer to the port of its station.
+    /// Sends a store from its wavefront's buffer to the port of its station (controller).
     fn send_buffered(&mut self, now: Cycle, number: u32, issue: IssueId) {
         let Some(instr) = self.cores.unbuffer(number, issue) else { return };
         if !self.holds_back(instr) {

@@ -79,7 +79,7 @@ struct Bank {
     ready_at: Cycle,
 }
 
-/// A memory access in the form that probes see.
+/// The use of main memory by one access, in the form that probes (observers of a run) see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DramUse {
     /// The memory channel of the access.
@@ -98,7 +98,8 @@ pub struct DramUse {
     pub from: Cycle,
     /// The first cycle in which the data bus is free again.
     pub until: Cycle,
-    /// The cycle at which the data arrive at the requester (a read) or in the array (a write).
+    /// The cycle at which the data arrive at the requester (a read) or in the memory array (a
+    /// write).
     pub done: Cycle,
 }
 

@@ -24,9 +24,9 @@ use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
 use crate::stations::timing::StationTiming;
 
-/// An operation on memory that a station has sent. It is kept until the station reads the answer.
-/// [`MainMemory`] stores the bytes of the operation and of the answer in separate lists, because a
-/// read has no bytes before memory performs it.
+/// An operation on memory that a station (controller) has sent. It is kept until the station reads
+/// the answer. [`MainMemory`] stores the bytes of the operation and of the answer in separate
+/// lists, because a read has no bytes before memory performs it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MemoryTransit {
     /// The station (controller) that sent the operation.
@@ -35,7 +35,7 @@ pub(crate) struct MemoryTransit {
     /// not use the network.
     place: Option<NocNode>,
     pub(crate) trail: Trail,
-    /// The clock of the sending station when it sent the operation, in ticks.
+    /// The clock of the sending station (controller) when it sent the operation, in ticks.
     pub(crate) clock: i64,
     pub(crate) line: LineAddr,
     pub(crate) kind: AccessKind,
@@ -98,18 +98,19 @@ struct MemoryPath {
     start: Start,
 }
 
-/// The place from which a station reaches memory.
+/// The place from which a station (controller) reaches memory.
 #[derive(Clone, Copy, Debug)]
 enum Start {
-    /// The station is a bank at this node, where the memory of the bank's own lines is attached.
+    /// The station (controller) is a bank at this node, where the memory of the bank's own lines is
+    /// attached.
     Bank(NocNode),
-    /// The station is at a place on the chip, but is not a bank.
+    /// The station (controller) is at a place on the chip, but is not a bank.
     Chip,
-    /// The station belongs to the host, which reaches memory without the network.
+    /// The station (controller) belongs to the host, which reaches memory without the network.
     Host,
 }
 
-/// Main memory, and the operations that stations have sent to it.
+/// Main memory, and the operations that stations (controllers) have sent to it.
 #[derive(Debug)]
 pub(crate) struct MainMemory {
     bytes: Memory,
@@ -117,17 +118,18 @@ pub(crate) struct MainMemory {
     line_bytes: u32,
     /// For each bank, the network node at which the memory of its lines is attached.
     places: Vec<NocNode>,
-    /// For each station, its path to memory.
+    /// For each station (controller), its path to memory.
     paths: Vec<MemoryPath>,
     operations: Slab<MemoryTransit>,
-    /// The bytes that each operation carries to memory, by its number.
+    /// For each operation, the bytes that it carries to memory. The index is the number of the
+    /// operation.
     carried: Vec<LineData>,
-    /// The bytes of memory's answer to each operation, by its number.
+    /// For each operation, the bytes of memory's answer. The index is the number of the operation.
     answers: Vec<LineData>,
 }
 
 impl MainMemory {
-    /// A memory for a machine with these stations, with all bytes zero.
+    /// A memory for a machine with these stations (controllers), with all bytes zero.
     pub(crate) fn new(
         system: &System,
         levels: &[LevelInfo],
@@ -178,7 +180,7 @@ impl MainMemory {
     }
 
     /// The network node at which the memory of a bank's lines is attached. `None` if the station
-    /// reaches that memory without the network.
+    /// (controller) reaches that memory without the network.
     #[inline]
     fn place(&self, station: StationId, bank: u16) -> Option<NocNode> {
         let place = self.places[usize::from(bank)];
@@ -189,8 +191,8 @@ impl MainMemory {
         }
     }
 
-    /// Sends an operation from a station to memory. The operation leaves when the step of the
-    /// station allows it.
+    /// Sends an operation from a station to memory. `departure` gives the earliest cycle at which
+    /// the step of the station lets the operation leave.
     pub(crate) fn send<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -228,7 +230,7 @@ impl MainMemory {
         engine.at(leave, event);
     }
 
-    /// Sends an operation, which has left its station, through the network to memory.
+    /// Sends an operation, which has left its station (controller), through the network to memory.
     #[inline(never)]
     pub(crate) fn depart<Pr: Probe>(
         &mut self,
@@ -303,7 +305,7 @@ impl MainMemory {
         engine.at(done + path, event);
     }
 
-    /// Sends memory's answer through the network to the station.
+    /// Sends memory's answer through the network to the station (controller).
     #[inline(never)]
     pub(crate) fn send_answer<Pr: Probe>(
         &mut self,
@@ -330,8 +332,8 @@ impl MainMemory {
         engine.at(arrives, Event::MemoryDone(number));
     }
 
-    /// Records that memory's answer has arrived at its station. The station then takes it with
-    /// [`MainMemory::take_answer`].
+    /// Records that memory's answer has arrived at its station (controller). The station then takes
+    /// it with [`MainMemory::take_answer`].
     #[inline]
     pub(crate) fn arrive<Pr>(
         &mut self,
@@ -348,8 +350,8 @@ impl MainMemory {
         Some((transit.station, transit.line, transit.trail))
     }
 
-    /// Removes an operation. Returns memory's answer, and the station's clock when it sent the
-    /// operation.
+    /// Removes an operation. Returns memory's answer, and the clock of the station (controller) at
+    /// the time when it sent the operation.
     #[inline]
     pub(crate) fn take_answer(&mut self, number: u32) -> Option<(MemoryReply, i64)> {
         let MemoryTransit { line, kind, tag, clock, .. } = self.operations.remove(number)?;

@@ -5,11 +5,12 @@ use rustc_hash::FxHashMap;
 use crate::queue::Cycle;
 use crate::stations::fabric::StationId;
 
-/// The times at which messages last left a station. A later message must not leave before them.
+/// The times at which messages last left a station (controller). A later message must not leave
+/// before them.
 #[derive(Debug)]
 pub(super) enum Departures {
-    /// The last time at which any message left. A station with a single latency sends its messages
-    /// in one order, whatever their destinations.
+    /// The last time at which any message left. A station (controller) with a single latency sends
+    /// its messages in one order, whatever their destinations.
     Serial(Cycle),
     /// The last time at which a message left for each destination. Messages to different
     /// destinations may leave in any order.
@@ -22,7 +23,8 @@ impl Departures {
     }
 
     /// The time at which the last message for this destination left. The next message may not leave
-    /// earlier. The result may be 0 if this time is before `now`. The caller updates it.
+    /// earlier. If that time is before `now`, the result may be 0 instead. The caller stores the
+    /// time of the next message through the returned reference.
     #[inline]
     pub(super) fn last(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         match self {
@@ -34,7 +36,7 @@ impl Departures {
 
 /// For each destination, the time at which the last message for it left. Times that have passed
 /// delay no message; they are removed now and then, so that memory use does not grow with the
-/// square of the number of stations.
+/// square of the number of stations (controllers).
 #[derive(Debug, Default)]
 pub(super) struct LastDepartures {
     last: FxHashMap<StationId, Cycle>,
@@ -46,8 +48,9 @@ pub(super) struct LastDepartures {
 const KEPT: usize = 64;
 
 impl LastDepartures {
-    /// The time at which the last message for a destination left. The result may be 0 if this time
-    /// is before `now`. The caller updates it.
+    /// The time at which the last message for a destination left. If that time is before `now`, the
+    /// result may be 0 instead. The caller stores the time of the next message through the returned
+    /// reference.
     #[inline]
     fn to(&mut self, to: StationId, now: Cycle) -> &mut Cycle {
         if self.last.len() >= self.prunes_at {

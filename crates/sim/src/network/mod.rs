@@ -44,18 +44,18 @@ pub(crate) struct Departure {
     /// The earliest cycle at which the message may leave. It leaves later if an earlier message to
     /// the same destination leaves later.
     pub(crate) at: Cycle,
-    /// The clock of the sending station in ticks. Zero if the protocol has no clocks.
+    /// The clock of the sending station (controller) in ticks. Zero if the protocol has no clocks.
     pub(crate) clock: i64,
     pub(crate) trail: Trail,
 }
 
-/// The place at which a station is attached to the network, and the times at which its last
-/// messages left.
+/// The place at which a station (controller) is attached to the network, and the times at which its
+/// last messages left.
 #[derive(Debug)]
 struct StationPlace {
     place: NocNode,
-    /// The number of the station's place. Stations with the same number are at the same place and
-    /// need no network between them.
+    /// The number of the place at which the station (controller) is. Stations with the same number
+    /// are at the same place and need no network between them.
     site: u32,
     departures: Departures,
 }
@@ -68,13 +68,13 @@ pub(crate) struct Network {
     header_bytes: u32,
     /// The message to drop as a seeded fault. `None` if no message is dropped.
     drop: Option<DropMessage>,
-    /// For each station, its place and the times at which its last messages left.
+    /// For each station (controller), its place and the times at which its last messages left.
     places: Vec<StationPlace>,
     transits: Slab<Transit>,
 }
 
 impl Network {
-    /// A network between these stations, without messages.
+    /// A network between these stations (controllers), without messages.
     ///
     /// # Errors
     /// If the machine has more nodes than a network may have.
@@ -111,7 +111,7 @@ impl Network {
         self.noc
     }
 
-    /// The network node at which a station is attached.
+    /// The network node at which a station (controller) is attached.
     #[inline]
     pub(crate) fn place(&self, station: StationId) -> NocNode {
         self.places[station as usize].place
@@ -122,7 +122,8 @@ impl Network {
         self.placement.memory(bank, banks)
     }
 
-    /// The number that stands for memory in the message history: the number of stations.
+    /// The number that stands for memory as a sender or receiver in the message history. It equals
+    /// the count of stations, so no station has it.
     pub(crate) fn memory(&self) -> StationId {
         self.places.len() as StationId
     }
@@ -138,7 +139,7 @@ impl Network {
         self.transits.get(number)
     }
 
-    /// The cycle at which a message leaves for its destination. It is never earlier than that of an
+    /// The cycle at which a message leaves for its destination. The message never leaves before an
     /// earlier message to the same destination.
     #[inline]
     pub(crate) fn in_order(&mut self, now: Cycle, departure: &Departure, to: StationId) -> Cycle {
@@ -147,7 +148,8 @@ impl Network {
         *last
     }
 
-    /// Sends a message from a station. Returns true if a seeded fault drops the message.
+    /// Sends a message from a station (controller). Returns true if a seeded fault drops the
+    /// message.
     #[must_use]
     pub(crate) fn send<Pr: Probe>(
         &mut self,
@@ -190,7 +192,7 @@ impl Network {
         dropped
     }
 
-    /// Sends a message, which has left its station, through the network.
+    /// Sends a message, which has left its station (controller), through the network.
     #[inline(never)]
     pub(crate) fn depart<Pr: Probe>(
         &mut self,
@@ -252,7 +254,7 @@ fn cross(
     (arrives, noc.traffic().queue_cycles - queued)
 }
 
-/// For each station, the number of the first station at the same place.
+/// For each station (controller), the number of the first station at the same place.
 fn sites(levels: &[LevelInfo], stations: &[StationInfo]) -> Vec<u32> {
     let site = |station: &StationInfo| levels[usize::from(station.level)].site(station.index);
     let mut first = std::collections::BTreeMap::new();

@@ -13,7 +13,7 @@ use crate::config::System;
 use crate::network::noc::{BankNodes, Noc, NocNode, Topology};
 use crate::stations::fabric::LevelInfo;
 
-/// The rule that assigns stations to network nodes.
+/// The rule that assigns stations (controllers) to network nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
     chiplets: u32,
@@ -88,7 +88,8 @@ impl Placement {
         Placement { chiplets, nodes, cus, grid, bank_nodes: system.noc.bank_nodes }
     }
 
-    /// The network node of a station, given the station's level and its index within this level.
+    /// The network node of a station (controller), given the station's level and its index within
+    /// this level.
     pub(crate) fn node(&self, level: &LevelInfo, index: u32) -> NocNode {
         let (_, index) = level.site(index);
         let (count, has_lines) = match &level.beside {
@@ -119,9 +120,9 @@ impl Placement {
     }
 
     /// The node of component `index` of `count` components, which are divided among the chiplets.
-    /// `within` gives the node of a component on its chiplet, from its index there and their number
-    /// there. If `count` is not a multiple of the number of chiplets, all components are on the
-    /// first chiplet.
+    /// `within` computes the node within a chiplet from two numbers: the component's index among
+    /// the components of that chiplet, and the number of these components. If `count` is not a
+    /// multiple of the number of chiplets, all components are on the first chiplet.
     fn divided(&self, index: u32, count: u32, within: impl Fn(u32, u32) -> u32) -> NocNode {
         let each = if count.is_multiple_of(self.chiplets) { count / self.chiplets } else { count }.max(1);
         NocNode((index / each * self.nodes + within(index % each, each)) as u16)

@@ -18,7 +18,7 @@ use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
 use crate::stations::timing::StationTiming;
 
-/// A line request that waits for the port of its station.
+/// A line request that waits for the port of its station (controller).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WaitingRequest {
     pub(crate) instr: u32,
@@ -26,7 +26,7 @@ pub(crate) struct WaitingRequest {
     pub(crate) part: LinePart,
 }
 
-/// A line request that has entered its station and is not answered yet.
+/// A line request that has entered its station (controller) and is not answered yet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PendingRequest {
     pub(crate) instr: u32,
@@ -34,13 +34,13 @@ pub(crate) struct PendingRequest {
     pub(crate) spent: Spent,
 }
 
-/// The port of one station: the requests that wait to enter the station, and those that the station
-/// has not answered yet.
+/// The port of one station (controller): the requests that wait to enter the station, and the
+/// requests that the station has not answered yet.
 #[derive(Debug)]
 pub(crate) struct Port {
     queue: VecDeque<WaitingRequest>,
-    /// The requests that the station has not answered. Their numbers are the slots by which the
-    /// station knows them.
+    /// The requests that the station (controller) has not answered. The number of a request in this
+    /// list is its slot, by which the station identifies the request.
     pending: Slab<PendingRequest>,
     free_at: Cycle,
     is_scheduled: bool,
@@ -49,14 +49,14 @@ pub(crate) struct Port {
 }
 
 impl Port {
-    /// The first line request of an instruction that has not entered the station. `None` if the
-    /// instruction has no such request.
+    /// The first line request of an instruction that has not entered the station (controller).
+    /// `None` if the instruction has no such request.
     pub(crate) fn queued(&self, instr: u32) -> Option<&LinePart> {
         self.queue.iter().find(|waiting| waiting.instr == instr).map(|waiting| &waiting.part)
     }
 
-    /// The slot and the line of an instruction's first request that the station has not answered.
-    /// `None` if the instruction has no such request.
+    /// The slot (number) and the line of an instruction's first request that the station
+    /// (controller) has not answered. `None` if the instruction has no such request.
     pub(crate) fn unanswered(&self, instr: u32) -> Option<(Slot, &LinePart)> {
         let pending = self.pending.iter().find(|(_, pending)| pending.instr == instr);
         pending.map(|(slot, pending)| (Slot(slot), &pending.part))
@@ -84,27 +84,29 @@ impl Port {
 struct Limits {
     /// The number of requests that may be outstanding.
     pending: usize,
-    /// The number of requests that may enter the station in one cycle.
+    /// The number of requests that may enter the station (controller) in one cycle.
     per_cycle: u32,
 }
 
 /// The number of requests that may be outstanding at an L1, for each of its miss registers.
-/// Requests beyond the number of registers wait in the station, where later hits can pass them.
+/// Requests beyond the number of registers wait in the station (controller), where later hits can
+/// pass them.
 const PENDING_PER_MISS_REGISTER: usize = 4;
 
-/// The ports of all stations. A port is created when its first request comes.
+/// The ports of all stations (controllers). A port is created when its first request comes.
 #[derive(Debug)]
 pub(crate) struct Ports {
     of: Vec<Option<Box<Port>>>,
     limits: Vec<Limits>,
 }
 
-/// The line part of a request that has no line, such as a fence.
+/// The part of an instruction that accesses no line, such as a fence. It stands for the one request
+/// of such an instruction.
 const NO_PART: LinePart = LinePart { line: LineAddr(0), mask: ByteMask::NONE, lanes: 0, run: None };
 
 impl Ports {
-    /// Prepares the ports of these stations. Only their limits are computed; a port is created when
-    /// its first request comes.
+    /// Prepares the ports of these stations (controllers). Only their limits are computed; a port
+    /// is created when its first request comes.
     pub(crate) fn new(system: &System, levels: &[LevelInfo], stations: &[StationInfo]) -> Ports {
         let limits = |station: &StationInfo| {
             let level = &levels[usize::from(station.level)];
@@ -138,14 +140,14 @@ impl Ports {
         self.of[station as usize].get_or_insert_with(new)
     }
 
-    /// The ports that exist, each with its station, in the order of the stations. A port exists
-    /// once a request has come to it.
+    /// The ports that exist, each with its station (controller), in the order of the stations. A
+    /// port exists once a request has come to it.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (StationId, &Port)> {
         (0..).zip(&self.of).filter_map(|(station, port)| Some((station, port.as_deref()?)))
     }
 
-    /// Queues the line requests of an instruction at the port of a station. Returns true if the
-    /// caller must serve the port now.
+    /// Queues the line requests of an instruction at the port of a station (controller). Returns
+    /// true if the caller must serve the port now.
     #[inline]
     #[must_use]
     pub(crate) fn queue(
@@ -161,8 +163,8 @@ impl Ports {
         port.next(engine, station)
     }
 
-    /// Queues a request without a line at the port of a station. Returns true if the caller must
-    /// serve the port now.
+    /// Queues a request without a line, such as a fence, at the port of a station (controller).
+    /// Returns true if the caller must serve the port now.
     #[must_use]
     pub(crate) fn queue_order(&mut self, engine: &mut Engine, station: StationId, instr: u32) -> bool {
         self.queue(engine, station, instr, &[NO_PART])
@@ -178,7 +180,7 @@ impl Ports {
     }
 
     /// Begins to serve a port in this cycle. Returns the number of requests that may enter the
-    /// station.
+    /// station (controller).
     #[inline]
     pub(crate) fn begin(&mut self, now: Cycle, station: StationId) -> u32 {
         self.open(station).free_at = now + 1;
@@ -206,14 +208,15 @@ impl Ports {
         }
     }
 
-    /// Records that a request has entered its station. Returns the slot of the request.
+    /// Records that a request has entered its station (controller). Returns the slot of the
+    /// request: the number by which the station identifies it.
     #[inline]
     pub(crate) fn add_pending(&mut self, station: StationId, pending: PendingRequest) -> Slot {
         Slot(self.open(station).pending.insert(pending))
     }
 
-    /// Records the answer to a request, so that its slot is free and the port may accept further
-    /// requests.
+    /// Records the answer to the request in `slot`. The slot (the number of the request) is then
+    /// free, and the port may accept further requests.
     #[inline]
     pub(crate) fn answer(
         &mut self,
@@ -231,8 +234,8 @@ impl Ports {
         Some(pending)
     }
 
-    /// Changes the activity (access, acquire or release) on which certain requests spend their time
-    /// from now on.
+    /// Changes the activity (access, acquire or release) to which the time of certain requests is
+    /// attributed from now on.
     #[inline(never)]
     pub(crate) fn set_activity(
         &mut self,
@@ -249,14 +252,15 @@ impl Ports {
         }
     }
 
-    /// Blocks the port of a station until the cycle `until`. The station has just taken a request.
+    /// Blocks the port of a station (controller) until the cycle `until`. The station has just
+    /// taken a request.
     pub(crate) fn keep_until(&mut self, station: StationId, until: Cycle) {
         if let Some(port) = self.get_mut(station) {
             port.free_at = until;
         }
     }
 
-    /// Blocks the port of a station for `cycles` further cycles.
+    /// Blocks the port of a station (controller) for `cycles` further cycles.
     pub(crate) fn delay(&mut self, now: Cycle, station: StationId, cycles: u64) {
         if let Some(port) = self.get_mut(station) {
             port.free_at = port.free_at.max(now) + cycles;
@@ -270,7 +274,7 @@ mod tests {
 
     use super::*;
 
-    /// The port of a single station with one miss register.
+    /// The port of a single station (controller) with one miss register.
     fn ports() -> Ports {
         let system: System = toml::from_str(include_str!("../../../../systems/hlrc-8cu.toml")).unwrap();
         let level = LevelInfo {

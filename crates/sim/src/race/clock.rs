@@ -23,7 +23,7 @@ pub(super) struct Clock {
 
 impl Clock {
     /// The latest epoch of `thread` (the time between two of its releases) that this clock knows.
-    /// Zero if it knows none.
+    /// Zero if the clock knows no epoch of `thread`.
     #[inline]
     pub(super) fn of(&self, thread: ThreadId) -> u32 {
         if thread == ThreadId::HOST {

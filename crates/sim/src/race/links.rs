@@ -16,7 +16,7 @@ pub(super) enum SyncPlace {
     Word(u64),
     /// A word of a work-group's local memory.
     Local { group: u64, word: u64 },
-    /// Use number `nth` of a work-group's barrier.
+    /// The barrier of a work-group, in its use number `nth`.
     Barrier { group: u64, nth: u32 },
     /// One place that stands for all locations, if an acquire synchronizes with releases at any
     /// location.
@@ -32,7 +32,8 @@ pub(super) struct Source {
     pub(super) code: CodeId,
 }
 
-/// The vector clocks that a release publishes. An acquire at its scope takes them.
+/// The vector clocks that a release publishes. An acquire whose scope matches that of the release
+/// adds them to the clocks of its thread.
 #[derive(Clone, Debug)]
 pub(super) struct Published {
     scope: Instance,
@@ -86,13 +87,13 @@ pub(super) struct Thread {
     /// closure.
     clocks: Vec<(Instance, Rc<Clock>)>,
     wide: Rc<Clock>,
-    /// The clock of the operations that happened before because of barriers. A barrier orders
-    /// accesses of local memory whatever its semantics are.
+    /// The vector clock of the operations that happened before this thread's next operation because
+    /// of barriers. A barrier orders accesses of local memory whatever its semantics are.
     local: Rc<Clock>,
     /// The last release fence of this thread at each scope.
     fences: Vec<Published>,
-    /// The releases that earlier atomic reads of this thread found, by place. A later acquire fence
-    /// synchronizes with them.
+    /// For each place (such as a word of memory), the releases that earlier atomic reads of this
+    /// thread found there. A later acquire fence synchronizes with these releases.
     seen: Vec<(SyncPlace, Vec<AcquirableRelease>)>,
     /// Tokens of operations that are recorded at their completion instead of their issue. Each has
     /// the epoch in which its operation was issued.
@@ -117,9 +118,9 @@ impl Thread {
         }
     }
 
-    /// Whether an epoch of `thread` happened before the next operation of this thread without any
-    /// synchronization: because of program order, or because a kernel began or ended in between. An
-    /// epoch is the time between two releases of `thread`.
+    /// Whether an epoch of `thread` happened before the next operation of the thread to which `self`
+    /// belongs, even without synchronization. This is so if both are one thread (program order), or
+    /// if a kernel began or ended in between. An epoch is the time between two releases of `thread`.
     #[inline]
     fn knows_anyway(&self, thread: ThreadId, epoch: u32) -> bool {
         if thread == ThreadId::HOST {
@@ -287,8 +288,8 @@ impl Links {
         }
     }
 
-    /// Decides for the operation `token`, whose writes were uncertain, which of them happened.
-    /// Calls `happened` for each place, or once with `None` if an acquire synchronizes with
+    /// Decides which writes of the operation `token` happened. They were uncertain until now. Calls
+    /// `happened` to ask for each place; the argument is `None` if an acquire synchronizes with
     /// releases at any location.
     pub(super) fn decide(
         &mut self,
@@ -334,8 +335,8 @@ impl Links {
         }
     }
 
-    /// Makes `thread` acquire a release at `scope`. If the scopes of the two do not match, records
-    /// this as a missed link instead.
+    /// Makes `thread` acquire a release at `scope`. If the scopes of the release and of the acquire
+    /// do not match, records the two as a missed link instead.
     fn take(
         &mut self,
         thread: &mut Thread,

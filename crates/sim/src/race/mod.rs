@@ -10,8 +10,8 @@
 //!   lanes that store to one word in the same instruction race.
 //! * The beginning and the end of a kernel order all accesses. A barrier orders accesses of local
 //!   memory in its work-group, whatever its semantics are.
-//! * A release takes effect when it is issued, and an acquire when it completes. No run orders more
-//!   accesses than this.
+//! * A release takes effect when it is issued, and an acquire when it completes. No run orders two
+//!   accesses that this rule leaves unordered.
 
 mod clock;
 mod code;
@@ -275,7 +275,7 @@ impl Detector {
         thread.standing.group.map(|_| thread.standing.kernel)
     }
 
-    /// Records an access. Only the lanes of the operation for which `takes` returns true take part.
+    /// Records an access of `thread`. Only the lanes for which `takes` returns true take part.
     fn record(
         &mut self,
         thread: &Thread,

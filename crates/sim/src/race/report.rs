@@ -45,7 +45,7 @@ pub struct RacingAccess {
     pub file: &'static str,
     /// The line in the source file.
     pub line: u32,
-    /// The column in the line.
+    /// The column of the access in that line.
     pub column: u32,
     /// The access as text, such as its kind, order and scope.
     pub operation: String,
@@ -89,7 +89,7 @@ pub struct WideScope {
     pub file: &'static str,
     /// The line in the source file.
     pub line: u32,
-    /// The column in the line.
+    /// The column of the operation in that line.
     pub column: u32,
     /// The operation as text.
     pub operation: String,
@@ -244,8 +244,8 @@ impl Detector {
         };
         let ((from, from_is_short), (to, to_is_short)) = (side(release), side(acquire));
         let what = match (from_is_short, to_is_short) {
-            (true, false) => "widen the first of these",
-            (false, true) => "widen the second of these",
+            (true, false) => "widen the release",
+            (false, true) => "widen the acquire",
             (true, true) => "widen both",
             (false, false) => "set both",
         };

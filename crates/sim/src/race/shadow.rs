@@ -66,8 +66,8 @@ impl Record {
         (self.0 >> 2) as u8 & ((1 << MASK_BITS) - 1)
     }
 
-    /// Whether `other` is a record of the same access as this one, possibly by a different lane. It
-    /// need not be stored then.
+    /// Whether `other` adds nothing to this record: both have the same thread, epoch and code site
+    /// (place in the source), and `other` has no further bytes. `other` need not be stored then.
     #[inline]
     pub(super) fn is_repeated_by(self, other: Record) -> bool {
         (self.0 ^ other.0) >> (2 + MASK_BITS + LANE_BITS) == 0 && other.mask() & !self.mask() == 0
@@ -80,8 +80,8 @@ pub(super) struct Word([u64; 2]);
 
 const _: () = assert!(size_of::<Word>() == 16);
 
-/// The list of records of a word with more than two. The other fields summarize the records, so
-/// that most accesses need not be compared with each record.
+/// The list of records of a word that has more than two records. The other fields summarize the
+/// records, so that most accesses need not be compared with each record.
 #[derive(Clone, Debug, Default)]
 pub(super) struct List {
     /// The records in sorted order, and therefore grouped by thread.
@@ -90,8 +90,8 @@ pub(super) struct List {
     pub(super) writes: bool,
     /// Whether any record of the list is an ordinary (not atomic) access.
     pub(super) plain: bool,
-    /// The scope instance of all atomic accesses in the list. `None` if they have different ones,
-    /// if one of them is remote or in local memory, or if the list has no atomic access.
+    /// The scope instance of all atomic accesses in the list. `None` if their scope instances
+    /// differ, if one of them is remote or in local memory, or if the list has no atomic access.
     pub(super) scope: Option<Instance>,
     /// Whether no record of the list is an atomic access.
     pub(super) is_fresh: bool,
@@ -224,8 +224,8 @@ impl Shadow {
         Word([u64::from(number) << 2 | LIST, 0])
     }
 
-    /// Moves the records of a list that has at most two back into the word. Returns the new value
-    /// of the word.
+    /// Moves the records of a list back into the word if the list has at most two. Returns the new
+    /// value of the word.
     pub(super) fn shrink(&mut self, word: Word) -> Word {
         let Some(number) = word.list() else { return word };
         let list = &mut self.lists[number as usize];

@@ -17,8 +17,8 @@ pub(super) struct CurrentAccess<'a> {
     pub(super) writes: bool,
     pub(super) is_atomic: bool,
     is_local: bool,
-    /// Whether the access is recorded at its completion instead of its issue. This is true of
-    /// atomics that read.
+    /// Whether the access is recorded at its completion instead of its issue. True for atomics that
+    /// read.
     is_late: bool,
     code: CodeId,
     scope: Instance,
@@ -48,8 +48,8 @@ fn is_any_scope(code: &Code) -> bool {
     code.semantics.hints.remote || code.space == Space::Lds
 }
 
-/// The relation of a recorded access to a later one: the kind of their race, and whether the record
-/// of the later one makes that of the earlier one unnecessary.
+/// The relation of an earlier, recorded access to a later access: the kind of their race, and
+/// whether the record of the earlier access is unnecessary once the later access is recorded.
 struct Relation {
     race: Option<RaceKind>,
     /// Whether every future access that races with the earlier access also races with the later

@@ -109,7 +109,7 @@ impl Attribution {
         self.0.iter().sum()
     }
 
-    /// The cycles of every cause, by the name of the cause.
+    /// The cycles of every cause. The key is the name of the cause.
     #[must_use]
     pub fn entries(&self) -> BTreeMap<&'static str, u64> {
         Cause::ALL.iter().map(|cause| (cause.key(), self.of(*cause))).collect()

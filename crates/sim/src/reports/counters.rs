@@ -136,11 +136,12 @@ pub(crate) struct LevelUses {
     pub(crate) invalidation_broadcasts: u64,
     pub(crate) lock_broadcasts: u64,
     pub(crate) changes_ended: u64,
-    /// The cycles from the beginning to the end of a change of epochs, summed over those that ended.
+    /// The cycles from the beginning to the end of a change of epochs, summed over all changes that
+    /// have ended.
     pub(crate) change_cycles: u64,
     pub(crate) writes_blocked: u64,
     pub(crate) blocked_at_change: u64,
-    /// The maximum number of blocked writes of one station.
+    /// The maximum number of blocked writes of one station (controller).
     pub(crate) blocked_peak: u64,
 }
 
@@ -251,15 +252,15 @@ struct MessageCount {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Tally {
     pub(crate) counts: Counts,
-    /// For each level, its name and the activity of its stations.
+    /// For each level, its name and the activity of its stations (controllers).
     levels: Vec<(String, LevelUses)>,
     /// For each level, the activity that has not been added to `levels` yet. These 32-bit sums are
     /// added in batches.
     recent: Vec<Uses>,
     recent_steps: u32,
     names: Vec<MessageCount>,
-    /// The number of messages between stations that are at the same place, so that no network is
-    /// used.
+    /// The number of messages between stations (controllers) that are at the same place, so that no
+    /// network is used.
     pub(crate) beside_messages: u64,
     /// The number of lines that are registered (owned by a cache) now.
     registered: u64,
@@ -378,8 +379,8 @@ impl Tally {
         }
     }
 
-    /// The name of each level and its activity up to the last call of [`Tally::sum_up`], by the
-    /// number of the level.
+    /// For each level, in the order of the levels' numbers: its name, and its activity up to the
+    /// last call of [`Tally::sum_up`].
     pub(crate) fn levels(&self) -> &[(String, LevelUses)] {
         &self.levels
     }
@@ -458,7 +459,7 @@ impl Tally {
         })
     }
 
-    /// The value of every counter, by name.
+    /// The value of every counter. The key is the name of the counter.
     pub(crate) fn entries(&self, noc: &NocTraffic, dram: &DramTraffic) -> BTreeMap<String, u64> {
         let mut all: BTreeMap<String, u64> = BTreeMap::new();
         all.extend(self.counts.entries().into_iter().map(|(name, value)| (name.to_owned(), value)));

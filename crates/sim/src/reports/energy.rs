@@ -99,7 +99,8 @@ pub struct Energy {
     pub dram: f64,
     /// The energy of local memory.
     pub lds: f64,
-    /// The energy of the data arrays of levels other than L1 and L2, by the name of the level.
+    /// The energy of the data arrays of levels other than L1 and L2. The key is the name of the
+    /// level.
     #[serde(default)]
     pub levels: BTreeMap<String, f64>,
     /// The sum of all components.
@@ -108,7 +109,7 @@ pub struct Energy {
 
 impl Energy {
     /// The energy of `uses` at the costs in `spec`. `levels` is the energy of the levels other than
-    /// L1 and L2, by name.
+    /// L1 and L2; its key is the name of the level.
     #[must_use]
     pub fn of(spec: &EnergySpec, uses: &EnergyUses, levels: BTreeMap<String, f64>) -> Energy {
         let cost = |count: u64, each: f64| count as f64 * each;
@@ -128,7 +129,7 @@ impl Energy {
         energy
     }
 
-    /// Adds the energy of the links between chiplets as a component. The total grows by it.
+    /// Adds the energy of the links between chiplets, both as a component and to the total.
     #[must_use]
     pub fn with_links(self, picojoules: f64) -> Energy {
         Energy { links: Some(picojoules), total: self.total + picojoules, ..self }

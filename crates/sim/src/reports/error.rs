@@ -18,12 +18,14 @@ pub enum RunError {
     /// The run did not finish. The diagnosis names the waiting threads.
     #[error("{0}")]
     Stuck(Box<Stuck>),
-    /// The protocol reached a row that its tables call impossible.
+    /// The protocol violated a rule. For example, it reached a row (a state with an event) that its
+    /// tables call impossible.
     #[error("the protocol failed at cycle {cycle}: {why} (seed {seed})")]
     Violation {
-        /// The name of the station (controller) that reached the row, and the row's message.
+        /// The rule that the protocol violated, as text. For an impossible row, the text has the
+        /// name of the station (controller) and the reason that the row gives.
         why: String,
-        /// The cycle at which the protocol reached the row.
+        /// The cycle at which the protocol violated the rule.
         cycle: u64,
         /// The seed of the run.
         seed: u64,

@@ -8,8 +8,8 @@ use crate::queue::Cycle;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct PastMessage {
     pub(crate) at: Cycle,
-    /// The number of the station that sent the message. The number after the last station stands
-    /// for memory.
+    /// The number of the station (controller) that sent the message. The number after the last
+    /// station stands for memory.
     pub(crate) from: u32,
     pub(crate) to: u32,
     pub(crate) name: &'static str,
@@ -18,7 +18,7 @@ pub(crate) struct PastMessage {
 }
 
 impl PastMessage {
-    /// A message about a line. The caller sets its sender and receiver.
+    /// The record of a sent message about a line. The caller sets the sender and the receiver.
     pub(crate) fn of(at: Cycle, name: &'static str, line: LineAddr) -> PastMessage {
         PastMessage { at, from: 0, to: 0, name, line: Some(line), dropped: false }
     }
@@ -49,8 +49,8 @@ impl History {
         }
     }
 
-    /// The last messages about a line, oldest first: at most `most` of those that were delivered,
-    /// and all that were dropped.
+    /// The messages about a line that the diagnosis of a stuck run shows, oldest first: the last
+    /// messages, at most `most` of them, and all older messages that were dropped.
     pub(crate) fn of_line(&self, line: LineAddr, most: usize) -> Vec<PastMessage> {
         let (newer, older) = self.ring.split_at(self.next);
         let about = |past: &&PastMessage| past.line == Some(line);

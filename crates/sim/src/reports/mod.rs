@@ -62,8 +62,8 @@ impl<'a, Pr: Probe> Reports<'a, Pr> {
         self.samples.before_next()
     }
 
-    /// Takes the samples that are due at or before this cycle. They do not include events of this
-    /// cycle.
+    /// Takes the samples that are due at or before cycle `now`. Their values do not include the
+    /// events of cycle `now`.
     pub(crate) fn take_samples(&mut self, now: Cycle, noc: &NocTraffic, dram: &DramTraffic) {
         let (tally, line_bytes) = (&mut self.tally, self.line_bytes);
         self.samples.take(now, self.probe, || sample(tally, line_bytes, noc, dram));

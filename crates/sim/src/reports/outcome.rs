@@ -28,7 +28,8 @@ pub struct Outcome {
     pub cycles: Cycle,
     /// The answer that the program computed. The caller checks it.
     pub answer: Answer,
-    /// The value of every counter, by name. The counters `cycles.CAUSE` are the cycles by cause.
+    /// The value of every counter. The key is the name of the counter. The counter `cycles.CAUSE`
+    /// has the cycles that are attributed to the cause `CAUSE`.
     pub counters: BTreeMap<String, u64>,
     /// The number of cycles that each cause took. They add up to [`Outcome::cycles`].
     pub attribution: Attribution,

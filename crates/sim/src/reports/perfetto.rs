@@ -42,7 +42,8 @@ enum Track {
         slot: u32,
     },
     Station(u32),
-    /// The conditions of a station that have the same track.
+    /// The conditions of the station (controller) with this number that have the same track name. A
+    /// condition is a state that lasts, such as a granted epoch.
     Conditions(u32, &'static str),
     Link(u32),
     Channel(u32),
@@ -73,9 +74,10 @@ pub struct Timeline<W: Write> {
     layout: Layout,
     tracks: BTreeMap<Track, TrackState>,
     names: BTreeMap<String, u64>,
-    /// The conditions that have not ended, by station and track, each with its first cycle.
+    /// The conditions that have not ended, by station (controller) and track name, each with its
+    /// first cycle. A condition is a state that lasts, such as a granted epoch.
     conditions: BTreeMap<(u32, &'static str), (String, Cycle)>,
-    /// The cycle of the latest change of conditions.
+    /// The cycle of the latest change of conditions of any station (controller).
     latest: Cycle,
     intervals: Intervals,
     has_begun: bool,
@@ -222,7 +224,8 @@ impl<W: Write> Timeline<W> {
         });
     }
 
-    /// Writes the condition that ends on a track, and begins the next one.
+    /// Writes the condition of a station (controller) that ends on a track, and begins the next
+    /// condition on this track.
     fn condition(&mut self, now: Cycle, at: (u32, &'static str), next: Option<String>) {
         self.latest = now;
         if let Some((text, from)) = self.conditions.remove(&at) {

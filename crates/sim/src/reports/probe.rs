@@ -14,7 +14,8 @@ use crate::network::noc::{LinkEnds, LinkUse};
 use crate::queue::Cycle;
 use crate::reports::sample::Sample;
 
-/// The place of a wavefront: on the machine, and in the program.
+/// The place of a wavefront: on the machine (compute unit and slot), and in the program (kernel,
+/// work-group and number).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct WaveAt {
     /// The compute unit on which the wavefront runs.
@@ -29,7 +30,7 @@ pub struct WaveAt {
     pub wave: u32,
 }
 
-/// A message that enters the network, as probes see it.
+/// A message that enters the network, in the form that probes (observers of a run) see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MessageSeen {
     /// The name of the message in the protocol.
@@ -48,12 +49,13 @@ pub struct MessageSeen {
     pub arrives: Cycle,
 }
 
-/// The components of a machine, as probes see them.
+/// The components of a machine, in the form that probes (observers of a run) see.
 #[derive(Clone, Debug, Default)]
 pub struct Layout {
-    /// The names of the protocol's stations (controllers), for example `L2[3]`, by number.
+    /// The names of the protocol's stations (controllers), for example `L2[3]`, in the order of the
+    /// stations' numbers.
     pub stations: Vec<String>,
-    /// The two ends of each link of the network, by the number of the link.
+    /// The two ends of each link of the network, in the order of the links' numbers.
     pub links: Vec<LinkEnds>,
     /// The number of compute units.
     pub compute_units: u32,
@@ -105,13 +107,14 @@ pub trait Probe {
     #[inline]
     fn serve(&mut self, station: u32, what: &'static str, line: Option<LineAddr>, from: Cycle, until: Cycle) {
     }
-    /// Whether the probe wants the conditions of stations.
+    /// Whether the probe wants the conditions of stations (controllers). A condition is a state
+    /// that lasts, such as a granted epoch.
     #[inline]
     fn draws(&self) -> bool {
         false
     }
-    /// A station has these conditions from cycle `now` on. The machine calls this function after
-    /// each step of a station if the probe [draws](Probe::draws) them.
+    /// A station (controller) has these conditions from cycle `now` on. The machine calls this
+    /// function after each step of a station if the probe [draws](Probe::draws) them.
     #[inline]
     fn conditions(&mut self, now: Cycle, station: u32, conditions: Vec<Condition>) {}
     /// A message enters the network.

@@ -105,8 +105,8 @@ impl Watch {
         }
     }
 
-    /// Records that component `who` is busy for `cycles` cycles. If this is long, the run may go
-    /// without progress until their end.
+    /// Records that component `who` is busy for `cycles` cycles. If that is a long time, the run
+    /// may go without progress until the component is no longer busy.
     #[inline]
     pub(crate) fn busy(&mut self, now: Cycle, who: u32, cycles: u64) {
         if cycles.saturating_mul(LONG_TIMES) > self.patience_cycles {

@@ -13,8 +13,8 @@ pub const LEVELS: [&str; 3] = ["requests_in_flight", "messages_in_flight", "memo
 pub struct Sample {
     /// The cycle of the sample. Events before this cycle are counted, events of this cycle are not.
     pub cycle: Cycle,
-    /// The value of every counter by name, including those in [`LEVELS`]. The counters for messages
-    /// of one name exist only after such a message was sent.
+    /// The value of every counter, including the counters in [`LEVELS`]. The key is the name of the
+    /// counter. The counters for messages of one name exist only after such a message was sent.
     pub counters: BTreeMap<String, u64>,
 }
 

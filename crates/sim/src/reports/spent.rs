@@ -9,8 +9,9 @@ use proto::{Op, Spending};
 use crate::queue::Cycle;
 use crate::reports::attribution::{Trail, small};
 
-/// Cycles that an operation has waited, by cause, without the access itself. An operation takes far
-/// fewer than 2^32 cycles. Cycles above this limit count as access.
+/// The cycles that an operation has waited, with one count for each cause. The access itself is not
+/// included. An operation takes far fewer than 2^32 cycles. Cycles above this limit count as
+/// access.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Waits {
     /// Cycles of waiting for the L1's port.
@@ -22,7 +23,8 @@ pub(crate) struct Waits {
     pub(crate) noc: u32,
     pub(crate) bank: u32,
     pub(crate) dram: u32,
-    /// The part of `acquire` that was spent in queues. `release_queued` is the same for `release`.
+    /// The cycles of the field `acquire` that were spent in queues. The field `release_queued` is
+    /// the same for `release`.
     pub(crate) acquire_queued: u32,
     pub(crate) release_queued: u32,
     /// Cycles of waiting for an epoch, without the time in queues.
@@ -53,8 +55,8 @@ pub(crate) struct Spent {
 }
 
 impl Spent {
-    /// The account of a request that reaches its station. Before that, it has waited `waited`
-    /// cycles for the port.
+    /// The account of a request that reaches its station (controller). Before that, it has waited
+    /// `waited` cycles for the port.
     #[inline]
     pub(crate) fn new(now: Cycle, op: Op, waited: Cycle) -> Spent {
         let on = match op {
@@ -66,14 +68,16 @@ impl Spent {
     }
 
     /// Ends the current activity of the request and begins the activity `on`. An input of the
-    /// station causes this change; `trail` has the cycles that the input has waited in queues.
+    /// station (controller) causes this change; `trail` has the cycles that the input has waited in
+    /// queues.
     pub(crate) fn set_activity(&mut self, now: Cycle, on: Spending, trail: Trail) {
         *self = Spent { waits: self.until(now, trail), on, since: now };
     }
 
-    /// The waits of the request up to cycle `now`, at which an input of its station arrives.
-    /// `trail` has the cycles that the input has waited in queues. They are limited to the time of
-    /// the current activity, because the input may have been sent before the activity began.
+    /// The waits of the request up to cycle `now`, at which an input of its station (controller)
+    /// arrives. `trail` has the cycles that the input has waited in queues. They are limited to the
+    /// time of the current activity, because the input may have been sent before the activity
+    /// began.
     #[inline]
     pub(crate) fn until(&self, now: Cycle, trail: Trail) -> Waits {
         let mut waits = self.waits;

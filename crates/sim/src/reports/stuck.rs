@@ -119,7 +119,7 @@ impl fmt::Display for Awaited {
                 value.map_or(Ok(()), |value| write!(f, "; the last value read is {value}"))
             }
             Awaited::Kernel(name) => write!(f, "waits for the end of kernel `{name}`"),
-            Awaited::Turn => f.write_str("waits for its turn"),
+            Awaited::Turn => f.write_str("waits until it can issue its next operation"),
         }
     }
 }

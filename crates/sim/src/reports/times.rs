@@ -7,7 +7,7 @@ use crate::reports::spent::Waits;
 /// The attribution of cycles to causes, up to the current cycle.
 #[derive(Debug)]
 pub(crate) struct Times {
-    /// The cycles of the kernels that have ended, by cause.
+    /// The cycles of the kernels that have ended, with one sum for each cause.
     run: Attribution,
     /// The cycles of the wavefront slots that the running kernel has used, summed by cause.
     slots: Attribution,
@@ -22,9 +22,9 @@ pub(crate) struct Times {
 /// The account of the time of a wavefront slot.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slot {
-    /// The cycle up to which the slot's time is attributed to causes.
+    /// The cycle up to which the time of the wavefront slot is attributed to causes.
     mark: Cycle,
-    /// The number of the last kernel that used the slot.
+    /// The number of the last kernel that used the wavefront slot.
     kernel: u32,
 }
 
@@ -54,8 +54,8 @@ impl Times {
         self.since = now;
     }
 
-    /// Records that a wavefront starts in a slot. The time of the slot before this cycle counts as
-    /// launch.
+    /// Records that a wavefront starts in a wavefront slot. The time of the slot before this cycle
+    /// counts as launch.
     pub(crate) fn started(&mut self, now: Cycle, number: u32) {
         let slot = &mut self.by_slot[number as usize];
         if slot.kernel != self.kernels {
@@ -65,7 +65,7 @@ impl Times {
         self.spend(now, number, Cause::Launch);
     }
 
-    /// Attributes to `cause` the time of a slot that is not attributed yet.
+    /// Attributes to `cause` the time of a wavefront slot that is not attributed yet.
     #[inline]
     pub(crate) fn spend(&mut self, now: Cycle, number: u32, cause: Cause) {
         let slot = &mut self.by_slot[number as usize];
@@ -73,8 +73,9 @@ impl Times {
         slot.mark = now;
     }
 
-    /// Attributes the time of a slot that is not attributed yet to the operation that its wavefront
-    /// waited for. `spent` has the waits of the operation, without the time of its access.
+    /// Attributes the time of a wavefront slot that is not attributed yet to the operation that its
+    /// wavefront waited for. `spent` has the waits of the operation, without the time of its
+    /// access.
     pub(crate) fn held_up(
         &mut self,
         now: Cycle,
@@ -127,7 +128,8 @@ impl Times {
         if slots.total() != count * cycles {
             let found = slots.total();
             return Err(format!(
-                "cycles by cause ({found}) do not add up to those of {count} wavefront slots in {cycles} cycles"
+                "the cycles of all causes ({found}) do not add up to {count} wavefront slots times {cycles} \
+                 cycles"
             ));
         }
         self.run.add_mean(&slots, count, cycles);
@@ -142,7 +144,9 @@ impl Times {
     pub(crate) fn close(mut self, cycles: Cycle) -> Result<Attribution, String> {
         let found = self.run.total();
         let Some(rest) = cycles.checked_sub(found) else {
-            return Err(format!("cycles by cause ({found}) are more than the run's ({cycles})"));
+            return Err(format!(
+                "the cycles of all causes ({found}) are more than the cycles of the run ({cycles})"
+            ));
         };
         self.run.add(Cause::Host, rest);
         Ok(self.run)
@@ -182,6 +186,6 @@ mod tests {
         times.started(0, 0);
         times.spend(30, 0, Cause::Compute);
         times.since = 10;
-        assert!(times.kernel_ran(30).is_err_and(|why| why.contains("1 wavefront slots in 20 cycles")));
+        assert!(times.kernel_ran(30).is_err_and(|why| why.contains("1 wavefront slots times 20 cycles")));
     }
 }

@@ -22,7 +22,7 @@ pub(crate) type StationId = At;
 /// The number of a message in transit.
 pub(crate) type MessageId = u32;
 
-/// A message that the step of a station sends.
+/// A message that the step of a station (controller) sends.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) to: StationId,
@@ -33,14 +33,15 @@ pub(crate) struct Sent {
     pub(crate) is_access: bool,
 }
 
-/// The effects of a step of a station, in types that do not depend on the protocol.
+/// The effects of a step of a station (controller), in types that do not depend on the protocol.
 #[derive(Debug, Default)]
 pub(crate) struct StepEffects {
     pub(crate) sends: Vec<Sent>,
     pub(crate) replies: Vec<(Slot, Option<LineData>)>,
     pub(crate) memory: Vec<MemoryOp>,
     pub(crate) timers: Vec<TimerClass>,
-    /// The number of ticks until the station's next deadline. `None` if it waits for no deadline.
+    /// The number of ticks until the station's next deadline. `None` if the station waits for no
+    /// deadline.
     pub(crate) deadline: Option<u32>,
     pub(crate) uses: Uses,
     pub(crate) spends: Vec<(Slot, Spending)>,
@@ -50,11 +51,11 @@ pub(crate) struct StepEffects {
 /// The identity of a station (a controller of the protocol).
 #[derive(Clone, Debug)]
 pub(crate) struct StationInfo {
-    /// The name of the station, for example `L2[3]`.
+    /// The name of the station (controller), for example `L2[3]`.
     pub(crate) name: String,
-    /// The number of the station's level.
+    /// The number of the memory level to which the station (controller) belongs.
     pub(crate) level: u8,
-    /// The number of the station among those of its kind.
+    /// The number of the station (controller) among those of its kind.
     pub(crate) index: u32,
 }
 
@@ -63,37 +64,37 @@ pub(crate) struct StationInfo {
 pub(crate) struct LevelInfo {
     /// The name of the level in the machine description, for example `l2`.
     pub(crate) name: String,
-    /// The kind of unit, such as a chiplet, to which each station of the level belongs. `count` is
-    /// the number of all stations of the level.
+    /// The kind of unit, such as a chiplet, to which each station (controller) of the level
+    /// belongs. `count` is the number of all stations of the level.
     pub(crate) per: Per,
     pub(crate) count: u32,
-    /// Whether the stations keep lines.
+    /// Whether the stations (controllers) keep lines.
     pub(crate) has_lines: bool,
-    /// The number of misses that each station can have outstanding. Zero if the stations keep no
-    /// lines.
+    /// The number of misses that each station (controller) can have outstanding. Zero if the
+    /// stations keep no lines.
     pub(crate) miss_registers: u32,
     /// The number of levels between this level and main memory.
     pub(crate) height: u32,
-    /// The level with which this level shares its places on the network. `None` if it has places of
-    /// its own.
+    /// The level whose positions in the network this level shares. `None` if this level has
+    /// positions of its own.
     pub(crate) beside: Option<Beside>,
 }
 
 impl LevelInfo {
-    /// Whether the stations of the level are banks: they keep lines, and several compute units
-    /// share a station.
+    /// Whether the stations (controllers) of the level are banks: they keep lines, and several
+    /// compute units share a station.
     pub(crate) fn is_bank(&self) -> bool {
         self.has_lines && self.is_shared()
     }
 
-    /// Whether several compute units share a station of the level.
+    /// Whether several compute units share a station (controller) of the level.
     pub(crate) fn is_shared(&self) -> bool {
         matches!(self.per, Per::Chiplet | Per::Machine)
     }
 
-    /// The place of station `index` on the network: the name of a level, and the number of a
-    /// station of that level. If this level has places of its own, the result is its name and
-    /// `index`.
+    /// The position of station `index` in the network. It is given by a station that stands at the
+    /// position: the name of that station's level, and its number in the level. If this level has
+    /// positions of its own, the result is its own name and `index`.
     pub(crate) fn site(&self, index: u32) -> (&str, u32) {
         match &self.beside {
             Some(beside) => (&beside.name, index * u32::from(beside.count) / self.count.max(1)),
@@ -102,24 +103,26 @@ impl LevelInfo {
     }
 }
 
-/// An input that waits at a station until the station can handle it.
+/// An input that waits at a station (controller) until the station can handle it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Parked {
-    /// A request that the station parked under this key. A wake of the key presents it again.
+    /// A request that waits in the station for the event `key`. When the event happens, the request
+    /// is presented to the controller again.
     Request { key: String, slot: Slot },
     /// A request that waits for the fill of this line.
     Waiting { line: LineAddr, slot: Slot },
-    /// A message that the station parked under this key. A wake of the key presents it again.
+    /// A message that waits in the station for the event `key`. When the event happens, the message
+    /// is presented to the controller again.
     Message { key: String, from: String, name: &'static str, line: Option<LineAddr> },
 }
 
 /// The stations (controllers with parked inputs) of one protocol.
 pub(crate) trait Fabric {
-    /// All stations, in the order of their numbers.
+    /// All stations (controllers), in the order of their numbers.
     fn stations(&self) -> Vec<StationInfo>;
-    /// The levels that have stations, by number.
+    /// The levels that have stations (controllers), by number.
     fn levels(&self) -> Vec<LevelInfo>;
-    /// The station that receives an agent's requests with this key.
+    /// The station (controller) that receives an agent's requests with this key.
     ///
     /// # Errors
     /// If the machine has no such station.
@@ -136,57 +139,60 @@ pub(crate) trait Fabric {
     /// that step and returns the bytes. Otherwise returns `None`, without any change: the load
     /// needs a normal step.
     fn hit(&mut self, to: StationId, load: &Load) -> Option<&[u8]>;
-    /// Gives a station a request.
+    /// Gives a station (controller) a request.
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects);
-    /// Delivers a message that was sent to a station.
+    /// Delivers a message that was sent to a station (controller).
     fn deliver(&mut self, to: StationId, message: MessageId, out: &mut StepEffects);
     /// Removes a message that was sent, without delivering it.
     fn drop_message(&mut self, message: MessageId);
-    /// Delivers memory's answer to an operation. `sent` was the station's clock, in ticks, when the
-    /// station sent the operation.
+    /// Delivers memory's answer to an operation. `sent` was the clock of the station (controller),
+    /// in ticks, when it sent the operation.
     fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut StepEffects);
-    /// Gives a station its initial input.
+    /// Gives a station (controller) its initial input.
     fn start(&mut self, to: StationId, out: &mut StepEffects);
-    /// Tells a station that a timer of this class has expired.
+    /// Tells a station (controller) that a timer of this class has expired.
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut StepEffects);
-    /// Advances the clock of a station by `elapsed` ticks.
+    /// Advances the clock of a station (controller) by `elapsed` ticks.
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut StepEffects);
-    /// The number of ticks by which a station's clock has been advanced so far.
+    /// The number of ticks by which the clock of a station (controller) has been advanced so far.
     fn clock(&self, at: StationId) -> i64;
-    /// The number of ticks until the next deadline of a station. `None` if it waits for no
+    /// The number of ticks until the next deadline of a station. `None` if the station waits for no
     /// deadline.
     fn deadline(&self, at: StationId) -> Option<u32>;
-    /// Appends the lines that a station holds to `out`.
+    /// Appends to `out` the lines that a station holds.
     fn lines(&self, at: StationId, out: &mut Vec<LineView>);
-    /// Appends the conditions of a station that time lines draw to `out`.
+    /// Appends to `out` the conditions of a station, which a timeline draws.
     fn conditions(&self, at: StationId, out: &mut Vec<Condition>);
-    /// The parked inputs of a station: those that wait until the station can handle them.
+    /// The parked inputs of a station (controller): those that wait until the station can handle
+    /// them.
     fn parked(&self, at: StationId) -> Vec<Parked>;
-    /// The number of times that each row of the protocol's tables was used.
+    /// The number of times that each row (the entry for one state and one event) of the protocol's
+    /// tables was used.
     fn coverage(&self) -> &Coverage;
-    /// Sets who chooses the ways to evict: if `held` is true, the caller, with [`Fabric::evict`];
-    /// otherwise the fabric.
+    /// Decides who chooses the ways to evict. If `held` is true, the caller chooses them with
+    /// [`Fabric::evict`]. If it is false, the least recently used way is evicted, among the ways
+    /// that the protocol ranks lowest.
     fn hold_ways(&mut self, held: bool);
-    /// Sorts the lines of each set by their numbers, in all stations. The explorer does the same
-    /// after each move. A flush writes lines in this order.
+    /// Sorts the lines of each set by their numbers, in all stations (controllers). The explorer
+    /// does the same after each move. A flush writes lines in this order.
     fn sort_ways(&mut self);
-    /// The ways of a station, for a caller that chooses the ways to evict.
+    /// The ways of a station (controller), for a caller that chooses the ways to evict.
     fn ways(&mut self, at: StationId) -> Ways;
-    /// The first rule that the last step of the station has broken; see
+    /// The first rule that the last step of the station (controller) has broken; see
     /// [`Station::check_after_step`].
     fn fault(&self, at: StationId) -> Option<String>;
-    /// Lets a station evict a way.
+    /// Lets a station (controller) evict a way.
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects);
 }
 
-/// The ways of a station whose cache has a single set.
+/// The ways of a station (controller) whose cache has a single set.
 #[derive(Debug)]
 pub(crate) struct Ways {
     /// Whether an input waits for a free way.
     pub(crate) is_needed: bool,
-    /// The ways that the station may evict.
+    /// The ways that the station (controller) may evict.
     pub(crate) victims: Vec<Way>,
-    /// The reason why the station is not at rest. `None` if it is at rest.
+    /// The reason why the station (controller) is not at rest. `None` if it is at rest.
     pub(crate) unrest: Option<String>,
 }
 
@@ -194,7 +200,7 @@ pub(crate) struct Ways {
 pub(crate) struct Stations<P: Protocol> {
     nodes: Nodes<P>,
     stations: Vec<Station<P>>,
-    /// For each station, the times at which its ways were last used.
+    /// For each station (controller), the times at which its ways were last used.
     recency: Vec<Recency>,
     fx: Effects<P::Msg>,
     /// The messages in transit, each with its sender.
@@ -202,19 +208,20 @@ pub(crate) struct Stations<P: Protocol> {
     /// For each message, the clock of its sender when it was sent, in ticks. Used only if the
     /// protocol has clocks.
     sent: Vec<i64>,
-    /// For each station, the number of ticks by which its clock has been advanced.
+    /// For each station (controller), the number of ticks by which its clock has been advanced.
     clocks: Vec<i64>,
     victims: Vec<(Way, Rank)>,
     uses: u64,
     line_bytes: u32,
-    /// Whether the caller chooses the ways to evict, instead of the fabric.
+    /// Whether the caller chooses the ways to evict. If false, the least recently used way is
+    /// evicted, among the ways that the protocol ranks lowest.
     holds_ways: bool,
     /// Whether hits are answered by a shortcut instead of a step.
     skips_hits: bool,
 }
 
-/// The last uses of a station's ways. The uses at all stations are numbered in the order of time,
-/// and each way has the number of its last use.
+/// The last uses of the ways of a station (controller). The uses at all stations are numbered in
+/// the order of time, and each way has the number of its last use.
 #[derive(Debug, Default)]
 struct Recency {
     last_use: Vec<u64>,
@@ -232,10 +239,10 @@ impl Recency {
 }
 
 impl<P: Protocol> Stations<P> {
-    /// The stations of a machine in their initial states.
+    /// The stations (controllers with their waiting inputs) of a machine, in their initial states.
     ///
     /// # Errors
-    /// If the machine lacks a property that the protocol needs. The error names it.
+    /// If the machine lacks a property that the protocol needs. The error names the property.
     pub(crate) fn new(
         topology: &Topology,
         settings: &Settings,
@@ -263,7 +270,7 @@ impl<P: Protocol> Stations<P> {
         })
     }
 
-    /// Gives a station an input and collects the effects of the step.
+    /// Gives a station (controller) an input and collects the effects of the step.
     #[inline(always)]
     fn tell(
         &mut self,
@@ -297,13 +304,14 @@ impl<P: Protocol> Stations<P> {
     }
 }
 
-/// The driver of one step of a station: it chooses the ways to evict, and collects the effects.
+/// The driver of one step of a station (controller): it chooses the ways to evict, and collects the
+/// effects of the step.
 struct Chooser<'a, M> {
     recency: &'a mut Recency,
     victims: &'a mut Vec<(Way, Rank)>,
     uses: &'a mut u64,
-    /// Whether the caller of the fabric chooses the ways to evict, so that this driver chooses
-    /// none.
+    /// Whether the caller of the stations chooses the ways to evict, so that this driver chooses no
+    /// way.
     holds: bool,
     messages: &'a mut Messages<(StationId, M)>,
     line_bytes: u32,
@@ -373,7 +381,7 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
         self.out.timers.push(class);
     }
 
-    /// Does nothing. An input that needs a free way waits at its station.
+    /// Does nothing. An input that needs a free way waits at its station (controller).
     #[inline]
     fn blocked(&mut self, _: At, _: SetIndex) {}
 

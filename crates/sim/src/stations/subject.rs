@@ -7,7 +7,7 @@ use crate::options::RunOptions;
 use crate::reports::error::RunError;
 use crate::stations::fabric::{Fabric, Stations};
 
-/// A function that builds the stations of a protocol for a machine.
+/// A function that builds the stations (controllers) of a protocol for a machine.
 type Make = fn(&System, &RunOptions) -> Result<Box<dyn Fabric>, RunError>;
 
 /// A protocol in the form that the simulator uses.

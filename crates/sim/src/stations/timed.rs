@@ -17,12 +17,12 @@ use crate::reports::progress::{BUSY_STATION, Watch};
 use crate::stations::fabric::{Fabric, LevelInfo, MessageId, StationId, StationInfo, StepEffects};
 use crate::stations::timing::StationTiming;
 
-/// The input that caused a step of a station.
+/// The input that caused a step of a station (controller).
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StepInput {
-    /// A new request that came through the station's port.
+    /// A new request that came through the port of the station (controller).
     Request { line: Option<LineAddr> },
-    /// A message from another station.
+    /// A message from another station (controller).
     Message { name: &'static str, line: Option<LineAddr>, is_access: bool },
     /// Memory's answer to an operation about a line.
     Memory { line: LineAddr },
@@ -30,7 +30,7 @@ pub(crate) enum StepInput {
     Timer,
 }
 
-/// The cycles at which the effects of a step leave the station.
+/// The cycles at which the effects of a step leave the station (controller).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeaveTimes {
     /// The cycle at which messages and memory operations leave.
@@ -39,17 +39,17 @@ pub(crate) struct LeaveTimes {
     pub(crate) values: Cycle,
     /// The cycle at which answers without bytes leave.
     pub(crate) accepts: Cycle,
-    /// The cycles that the input waited until the station was free.
+    /// The cycles that the input waited until the station (controller) was free.
     pub(crate) queued: u64,
     /// The cycles during which the station invalidates lines or walks over them for a flush, and
     /// serves no request.
     pub(crate) walk: u64,
 }
 
-/// The simulator's timing data about a station.
+/// The simulator's timing data about a station (controller).
 #[derive(Debug)]
 struct TimedStation {
-    /// The number of the station's level.
+    /// The number of the memory level to which the station (controller) belongs.
     level: u8,
     timers_running: u8,
     timing: StationTiming,
@@ -59,7 +59,8 @@ struct TimedStation {
     /// The lines on which an atomic is in progress, each with the cycle at which the atomic ends.
     atomics: Vec<(LineAddr, Cycle)>,
     last_tick: u64,
-    /// The cycle of the station's next scheduled deadline event. `None` if none is scheduled.
+    /// The cycle of the station's next scheduled deadline event. `None` if no such event is
+    /// scheduled.
     deadline: Option<Cycle>,
     name: String,
 }
@@ -72,7 +73,7 @@ struct Periods {
     tick: u64,
 }
 
-/// The stations of a machine, with their timing.
+/// The stations (controllers) of a machine, with their timing.
 pub(crate) struct TimedStations {
     fabric: Box<dyn Fabric>,
     /// The effects of the last step. They are in a box, so that the caller can take them out and
@@ -82,13 +83,13 @@ pub(crate) struct TimedStations {
     stations: Vec<TimedStation>,
     periods: Periods,
     is_clocked: bool,
-    /// Whether the moves of a script advance the clocks of the stations. If false, simulated time
-    /// advances them.
+    /// Whether the moves of a script advance the clocks of the stations (controllers). If false,
+    /// simulated time advances them.
     holds_time: bool,
 }
 
 impl TimedStations {
-    /// The stations of a machine in their initial states, with their timing.
+    /// The stations (controllers) of a machine in their initial states, with their timing.
     pub(crate) fn new(system: &System, fabric: Box<dyn Fabric>) -> TimedStations {
         let levels = fabric.levels();
         let timed = |info: StationInfo| TimedStation {
@@ -118,27 +119,27 @@ impl TimedStations {
         }
     }
 
-    /// The range of the numbers of all stations.
+    /// The range of the numbers of all stations (controllers).
     pub(crate) fn numbers(&self) -> core::ops::Range<StationId> {
         0..self.stations.len() as StationId
     }
 
-    /// The name of a station.
+    /// The name of a station (controller).
     pub(crate) fn name(&self, station: StationId) -> &str {
         &self.stations[station as usize].name
     }
 
-    /// The names of all stations, by number.
+    /// The names of all stations (controllers), by number.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.stations.iter().map(|station| station.name.as_str())
     }
 
-    /// The stations without their timing, for reading.
+    /// The stations (controllers) without their timing, for reading.
     pub(crate) fn fabric(&self) -> &dyn Fabric {
         &*self.fabric
     }
 
-    /// The stations without their timing, for changes that take no simulated time.
+    /// The stations (controllers) without their timing, for changes that take no simulated time.
     pub(crate) fn fabric_mut(&mut self) -> &mut dyn Fabric {
         &mut *self.fabric
     }
@@ -149,7 +150,7 @@ impl TimedStations {
         self.fabric.homes()
     }
 
-    /// The station that receives an agent's requests with this key.
+    /// The station (controller) that receives an agent's requests with this key.
     ///
     /// # Errors
     /// If the machine has no such station.
@@ -158,13 +159,13 @@ impl TimedStations {
         self.fabric.entry(agent, key)
     }
 
-    /// Whether the stations use clock ticks.
+    /// Whether the stations (controllers) use clock ticks.
     #[inline]
     pub(crate) fn is_clocked(&self) -> bool {
         self.is_clocked
     }
 
-    /// The clock of a station in ticks. Zero if the protocol has no clocks.
+    /// The clock of a station (controller) in ticks. Zero if the protocol has no clocks.
     #[inline]
     pub(crate) fn clock(&self, station: StationId) -> i64 {
         if self.is_clocked { self.fabric.clock(station) } else { 0 }
@@ -187,13 +188,13 @@ impl TimedStations {
         Some((bytes, now + timed.timing.latency_cycles + timed.timing.path_cycles))
     }
 
-    /// Gives a request to a station.
+    /// Gives a request to a station (controller).
     #[inline]
     pub(crate) fn request(&mut self, station: StationId, slot: Slot, request: &Request) {
         self.fabric.request(station, slot, request, self.out.get_or_insert_default());
     }
 
-    /// Delivers a message to a station.
+    /// Delivers a message to a station (controller).
     #[inline]
     pub(crate) fn deliver(&mut self, station: StationId, message: MessageId) {
         self.fabric.deliver(station, message, self.out.get_or_insert_default());
@@ -204,24 +205,24 @@ impl TimedStations {
         self.fabric.drop_message(message);
     }
 
-    /// Delivers memory's answer to an operation. `clock` was the station's clock, in ticks, when
-    /// the station sent the operation.
+    /// Delivers memory's answer to an operation. `clock` was the clock of the station (controller),
+    /// in ticks, when it sent the operation.
     #[inline]
     pub(crate) fn memory(&mut self, station: StationId, reply: &MemoryReply, clock: i64) {
         self.fabric.memory(station, reply, clock, self.out.get_or_insert_default());
     }
 
-    /// Lets a station evict a way.
+    /// Lets a station (controller) evict a way.
     pub(crate) fn evict(&mut self, station: StationId, way: proto::Way) {
         self.fabric.evict(station, way, self.out.get_or_insert_default());
     }
 
-    /// Advances the clock of a station by `elapsed` ticks.
+    /// Advances the clock of a station (controller) by `elapsed` ticks.
     pub(crate) fn pass(&mut self, station: StationId, elapsed: u32) {
         self.fabric.tick(station, elapsed, self.out.get_or_insert_default());
     }
 
-    /// Gives a station its initial input. Returns true if the input had an effect.
+    /// Gives a station (controller) its initial input. Returns true if the input had an effect.
     pub(crate) fn start(&mut self, station: StationId) -> bool {
         let out = self.out.get_or_insert_default();
         self.fabric.start(station, out);
@@ -229,19 +230,19 @@ impl TimedStations {
         !is_silent || out.deadline.is_some() || out.violation.is_some()
     }
 
-    /// Tells a station that a timer of this class has expired.
+    /// Tells a station (controller) that a timer of this class has expired.
     #[inline]
     pub(crate) fn timer(&mut self, station: StationId, class: TimerClass) {
         self.fabric.timer(station, class, self.out.get_or_insert_default());
     }
 
-    /// Marks a timer of a station as not running.
+    /// Marks a timer of a station (controller) as not running.
     #[inline]
     pub(crate) fn disarm(&mut self, station: StationId, class: TimerClass) {
         self.stations[station as usize].timers_running &= !(1u8 << (class as u8));
     }
 
-    /// Starts a timer of a station, unless a timer of this class already runs there.
+    /// Starts a timer of a station (controller), unless a timer of this class already runs there.
     #[inline]
     pub(crate) fn arm(&mut self, engine: &mut Engine, station: StationId, class: TimerClass) {
         let timed = &mut self.stations[station as usize];
@@ -284,7 +285,8 @@ impl TimedStations {
         self.out = Some(out);
     }
 
-    /// Adds the activity of a step to the counters of the station's level.
+    /// Adds the activity of a step to the counters of the level to which the station (controller)
+    /// belongs.
     #[inline]
     pub(crate) fn count<Pr>(
         &self,
@@ -296,9 +298,9 @@ impl TimedStations {
         reports.tally.uses(now, self.stations[station as usize].level, uses);
     }
 
-    /// The number of ticks since the station's clock was last advanced. The caller must advance the
-    /// clock by this number. `None` if no tick has passed, or if simulated time does not advance
-    /// the clock.
+    /// The number of ticks since the clock of the station (controller) was last advanced. The
+    /// caller must advance the clock by this number. `None` if no tick has passed, or if simulated
+    /// time does not advance the clock.
     #[inline]
     pub(crate) fn catch_up(&mut self, now: Cycle, station: StationId) -> Option<u32> {
         if !self.is_clocked || self.holds_time {
@@ -311,12 +313,12 @@ impl TimedStations {
         (elapsed > 0).then(|| u32::try_from(elapsed).unwrap_or(u32::MAX))
     }
 
-    /// From now on, the moves of a script advance the clocks of all stations.
+    /// From now on, the moves of a script advance the clocks of all stations (controllers).
     pub(crate) fn hold_time(&mut self) {
         self.holds_time = true;
     }
 
-    /// From now on, simulated time advances the clocks of all stations.
+    /// From now on, simulated time advances the clocks of all stations (controllers).
     pub(crate) fn release_time(&mut self, engine: &mut Engine, watch: &mut Watch) {
         self.holds_time = false;
         for station in self.numbers() {
@@ -327,8 +329,8 @@ impl TimedStations {
         }
     }
 
-    /// Schedules the deadline of a station, which lies `ticks` ticks ahead, unless an earlier
-    /// deadline is already scheduled.
+    /// Schedules the deadline of a station (controller), which lies `ticks` ticks ahead, unless an
+    /// earlier deadline is already scheduled.
     pub(crate) fn schedule_deadline(
         &mut self,
         engine: &mut Engine,
@@ -348,8 +350,8 @@ impl TimedStations {
         }
     }
 
-    /// Handles a deadline event: marks the deadline as no longer scheduled. The station itself
-    /// decides whether its deadline has come.
+    /// Handles a deadline event: marks the deadline as no longer scheduled. The station
+    /// (controller) itself decides whether its deadline has come.
     pub(crate) fn deadline_due(&mut self, now: Cycle, station: StationId) {
         let timed = &mut self.stations[station as usize];
         if timed.deadline.is_some_and(|due| due <= now) {
@@ -358,7 +360,7 @@ impl TimedStations {
     }
 
     /// Computes the cycles at which the effects of a step leave, given the latency and the earlier
-    /// work of the station.
+    /// work of the station (controller).
     #[inline]
     pub(crate) fn leave_times<Pr: Probe>(
         &mut self,
@@ -419,7 +421,7 @@ impl TimedStations {
         LeaveTimes { sends: leave, values: answers, accepts: answers, queued, walk }
     }
 
-    /// Shows the conditions of a station to a probe that draws them.
+    /// Shows the conditions of a station (controller) to a probe that draws them.
     #[inline]
     pub(crate) fn draw<Pr: Probe>(&self, now: Cycle, reports: &mut Reports<'_, Pr>, station: StationId) {
         if reports.probe.draws() {
@@ -429,9 +431,9 @@ impl TimedStations {
         }
     }
 
-    /// Copies the dirty bytes of all stations over bytes that were read from memory, as if every
-    /// cache had written its dirty lines out. The levels next to memory are copied first, because
-    /// the dirty bytes of the levels above them are newer.
+    /// Copies the dirty bytes of all stations (controllers) over bytes that were read from memory,
+    /// as if every cache had written its dirty lines out. The levels next to memory are copied
+    /// first, because the dirty bytes of the levels above them are newer.
     pub(crate) fn overlay_dirty(&self, from: Addr, to: &mut [u8], line_bytes: u64) {
         let end = from.0 + to.len() as u64;
         let (first, last) = (LineAddr(from.0 / line_bytes), LineAddr(end.div_ceil(line_bytes)));
@@ -449,7 +451,7 @@ impl TimedStations {
     }
 }
 
-/// The cycles for which a station is busy with the invalidation of lines after a step.
+/// The cycles for which a station (controller) is busy with the invalidation of lines after a step.
 #[inline]
 fn invalidation_cycles(timing: &StationTiming, uses: &Uses) -> u64 {
     let times = uses.invalidations.total();

@@ -2,14 +2,15 @@
 
 use crate::config::{Invalidation, Per, System};
 
-/// The latencies and the throughput of the stations of one level.
+/// The latencies and the throughput of the stations (controllers) of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StationTiming {
     /// Cycles from the arrival of an access until its messages and answers leave.
     pub(crate) latency_cycles: u64,
-    /// Cycles of the way from the core to the station and back. They are added to each answer.
+    /// Cycles of the way from the core to the station (controller) and back. They are added to each
+    /// answer.
     pub(crate) path_cycles: u64,
-    /// Cycles for which one access occupies the station.
+    /// Cycles for which one access occupies the station (controller).
     pub(crate) occupancy_cycles: u64,
     /// The minimum number of cycles between two atomics on one line.
     pub(crate) atomic_cycles: u64,
@@ -21,13 +22,13 @@ pub(crate) struct StationTiming {
     pub(crate) is_walked: bool,
     /// Cycles of the walk over the cache at the beginning of a flush.
     pub(crate) flush_cycles: u64,
-    /// The number of requests from cores that may enter a station in one cycle.
+    /// The number of requests from cores that may enter a station (controller) in one cycle.
     pub(crate) ports: u32,
 }
 
 impl StationTiming {
-    /// The timing of the level with this name. If the machine does not declare the level, each of
-    /// its stations takes one cycle.
+    /// The timing of the level with this name, from its section of the machine description. Without
+    /// such a section, a level other than `l1`, `l2` and `host` has a latency of one cycle.
     pub(crate) fn of(system: &System, level: &str) -> StationTiming {
         let (l1, l2) = (&system.l1, &system.l2);
         let declared = system.levels.iter().find(|declared| declared.name == level);

@@ -22,8 +22,8 @@ pub(crate) static BABEL_STREAM: Workload = Workload {
         paper: &[("n", "512k"), ("times", "10")],
     },
     settings: &[
-        Setting::count("n", 64 << 10, 1, 1 << 28, "elements of each array"),
-        Setting::count("times", 2, 1, 10_000, "repetitions of the five kernels"),
+        Setting::count("n", 64 << 10, 1, 1 << 28, "number of elements of each array"),
+        Setting::count("times", 2, 1, 10_000, "number of repetitions of the five kernels"),
         Setting::policy(
             "type",
             &[("double", "8-byte floats"), ("float", "4-byte floats")],

@@ -21,9 +21,9 @@ pub(crate) static CONVOLUTION_2D: Workload = Workload {
         paper: &[("width", "2048"), ("height", "2048")],
     },
     settings: &[
-        Setting::count("width", 256, 1, 1 << 14, "columns of the image"),
-        Setting::count("height", 256, 1, 1 << 14, "rows of the image"),
-        Setting::count("radius", 2, 0, 32, "columns of the mask on either side of its centre"),
+        Setting::count("width", 256, 1, 1 << 14, "number of columns of the image"),
+        Setting::count("height", 256, 1, 1 << 14, "number of rows of the image"),
+        Setting::count("radius", 2, 0, 32, "number of columns of the mask on either side of its centre"),
         Setting::policy(
             "mask",
             &[("separable", "rows, then columns"), ("non-separable", "the whole mask at once")],
@@ -58,8 +58,8 @@ impl Filtering {
         self.width + self.side - 1
     }
 
-    /// The column and the row in the image, without its margin, of the pixel that each lane
-    /// computes.
+    /// The column and the row of the pixel that each lane computes. Both count from the first pixel
+    /// of the image, without the margin.
     fn element(&self, w: &Wave) -> (Lanes<u32>, Lanes<u32>) {
         let item = w.item();
         let row = item / self.width;

@@ -23,8 +23,8 @@ pub(crate) static DCT: Workload = Workload {
         paper: &[("width", "1024"), ("height", "1024")],
     },
     settings: &[
-        Setting::count("width", 256, 8, 1 << 14, "columns of the image, a multiple of 8"),
-        Setting::count("height", 256, 8, 1 << 14, "rows of the image, a multiple of 8"),
+        Setting::count("width", 256, 8, 1 << 14, "number of columns of the image, a multiple of 8"),
+        Setting::count("height", 256, 8, 1 << 14, "number of rows of the image, a multiple of 8"),
         Setting::policy(
             "direction",
             &[("forward", "from pixels to frequencies"), ("inverse", "from frequencies to pixels")],
@@ -124,8 +124,8 @@ fn dct(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     }))
 }
 
-/// The transform of an image on the host, in double precision, by its definition with four nested
-/// sums.
+/// The transform of an image, computed on the host in double precision, by the definition of the
+/// transform with four nested sums.
 fn reference(image: &[f32], width: usize, is_inverse: bool) -> Vec<f32> {
     let factor = |to: usize, from: usize| if is_inverse { cosine(from, to) } else { cosine(to, from) };
     let factors: Vec<f64> = (0..64).map(|i| factor(i / 8, i % 8)).collect();
@@ -149,8 +149,9 @@ fn reference(image: &[f32], width: usize, is_inverse: bool) -> Vec<f32> {
 mod tests {
     use super::*;
 
-    /// The worked example of JPEG in the literature. The first constant is a block of pixels. The
-    /// next one is the transform of these pixels less 128, in hundredths.
+    /// A block of pixels, from the example of JPEG in the literature. The next constant,
+    /// `FREQUENCIES`, is the transform of this block after 128 is subtracted from each pixel, in
+    /// hundredths.
     const PIXELS: [[i16; 8]; 8] = [
         [52, 55, 61, 66, 70, 61, 64, 73],
         [63, 59, 55, 90, 109, 85, 69, 72],

@@ -27,9 +27,9 @@ pub(crate) static DWT2D: Workload = Workload {
         paper: &[("width", "1024"), ("height", "1024")],
     },
     settings: &[
-        Setting::count("width", 96, 1, 1 << 13, "columns of the picture"),
-        Setting::count("height", 96, 1, 1 << 13, "rows of the picture"),
-        Setting::count("levels", 3, 1, 16, "levels of the transform"),
+        Setting::count("width", 96, 1, 1 << 13, "number of columns of the picture"),
+        Setting::count("height", 96, 1, 1 << 13, "number of rows of the picture"),
+        Setting::count("levels", 3, 1, 16, "number of levels of the transform"),
         Setting::policy(
             "wavelet",
             &[("5-3", "the lossless wavelet of JPEG 2000"), ("9-7", "the lossy wavelet of JPEG 2000")],
@@ -187,7 +187,8 @@ impl<T: Lifted> Level2d<T> {
         w.store(self.from, index, values);
     }
 
-    /// Launches the kernels of this level, unless it has only one pixel. Returns the next level.
+    /// Launches the kernels of this level: the transform and, unless this level is the last one,
+    /// the copy of the low band. Returns the next level.
     async fn launch(self, host: &Host, is_last: bool) -> Self {
         let shape = host.shape();
         let [tiles_x, tiles_y] = self.size.map(|n| u64::from(n.div_ceil(TILE)));
@@ -238,7 +239,7 @@ fn dwt<T: Lifted>(settings: &Settings, seed: u64) -> Instance {
     })
 }
 
-/// The transform of a whole picture on the host, one row or column at a time.
+/// The transform of a whole picture, computed on the host, one row or column at a time.
 fn reference<T: Lifted>(mut picture: Vec<T>, stride: usize, levels: u64) -> Vec<T> {
     let (mut width, mut height) = (stride, picture.len() / stride);
     for _ in 0..levels {

@@ -28,7 +28,7 @@ pub(crate) static FFT: Workload = Workload {
         paper: &[("n", "1m")],
     },
     settings: &[
-        Setting::count("n", 1 << 15, 2, 1 << 24, "complex numbers, a power of two"),
+        Setting::count("n", 1 << 15, 2, 1 << 24, "number of complex numbers, a power of two"),
         Setting::policy(
             "radix",
             &[("radix-4", "four numbers for each work-item"), ("radix-2", "two numbers for each work-item")],
@@ -206,8 +206,8 @@ fn fft(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     }))
 }
 
-/// The transform on the host, in double precision. It combines the transform of the numbers at even
-/// indices with the transform of the numbers at odd indices.
+/// The transform of `numbers`, computed on the host in double precision. The function combines the
+/// transform of the numbers at even indices with the transform of the numbers at odd indices.
 fn reference(numbers: Vec<(f64, f64)>) -> Vec<(f64, f64)> {
     let n = numbers.len();
     if n == 1 {

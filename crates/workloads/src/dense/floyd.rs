@@ -32,8 +32,8 @@ pub(crate) static FW: Workload = Workload {
         paper: &[("vertices", "512"), ("edges", "64k")],
     },
     settings: &[
-        Setting::count("vertices", 96, 1, VERTICES_MAX, "vertices of the graph"),
-        Setting::count("edges", 1500, 0, 1 << 26, "edges of the graph"),
+        Setting::count("vertices", 96, 1, VERTICES_MAX, "number of vertices of the graph"),
+        Setting::count("edges", 1500, 0, 1 << 26, "number of edges of the graph"),
         Setting::policy(
             "form",
             &[("by-pivot", "a kernel for each vertex"), ("blocked", "three kernels for each 16 vertices")],
@@ -213,7 +213,8 @@ pub(crate) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
     let longest = lengths.iter().copied().max().unwrap_or(0);
     if u64::from(longest) * vertices >= u64::from(NO_PATH) {
         let why = format!(
-            "an edge has the length {longest}, expected less than {NO_PATH} divided by the {vertices} vertices"
+            "an edge has the length {longest}, expected less than {NO_PATH} divided by the number of \
+             vertices, {vertices}"
         );
         return Err(settings.conflict(why));
     }
@@ -252,7 +253,7 @@ fn floyd_warshall(edges: Vec<(u32, u32, u32)>, vertices: u64, settings: &Setting
     Instance::new(program, move |answer| answer.expect("distances", &reference(&of_check, vertices as usize)))
 }
 
-/// The distances from each vertex to all vertices on the host, by Dijkstra's algorithm.
+/// The distances from each vertex to all vertices, computed on the host by Dijkstra's algorithm.
 fn reference(edges: &[(u32, u32, u32)], n: usize) -> Vec<u32> {
     let mut outgoing = vec![Vec::new(); n];
     for &(source, target, length) in edges {

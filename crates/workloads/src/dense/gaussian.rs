@@ -25,7 +25,7 @@ pub(crate) static GAUSSIAN: Workload = Workload {
         paper: &[("n", "256")],
     },
     settings: &[
-        Setting::count("n", 64, 2, 1 << 12, "equations and unknowns"),
+        Setting::count("n", 64, 2, 1 << 12, "number of equations and of unknowns"),
         Setting::policy(
             "block",
             &[("block-4", "4 by 4 work-items, as in Rodinia"), ("block-16", "16 by 16 work-items")],
@@ -40,8 +40,8 @@ pub(crate) static GAUSSIAN: Workload = Workload {
 
 #[derive(Clone, Copy)]
 struct Elimination {
-    /// The factor of each row and column: the multiple of the column's row that is subtracted from
-    /// the row.
+    /// For each row and each column `t`, a factor: row `t` times this factor is subtracted from the
+    /// row.
     m: Array<f32>,
     /// The coefficients of the equations.
     a: Array<f32>,
@@ -55,8 +55,8 @@ struct Elimination {
 }
 
 impl Elimination {
-    /// Computes the factor of each row below row `t`: the multiple of row `t` that is to be
-    /// subtracted.
+    /// Computes a factor for each row below row `t`: the kernel `fan2` subtracts row `t` times this
+    /// factor from the row.
     async fn fan1(self, w: Wave) {
         let w = w.below(w.first_item(), u64::from(self.n - 1 - self.t));
         let index = (w.item() + self.t + 1) * self.n + self.t;
@@ -65,8 +65,8 @@ impl Elimination {
         w.store(self.m, index, factor);
     }
 
-    /// Subtracts from each row below row `t` its multiple of row `t`. As in Rodinia, consecutive
-    /// work-items have consecutive rows.
+    /// Subtracts row `t` times a factor from each row below row `t`. The kernel `fan1` has computed
+    /// the factor of each row. As in Rodinia, consecutive work-items have consecutive rows.
     async fn fan2(self, w: Wave) {
         let w = members(&w, self.block * self.block);
         let at = in_tile(&w, self.block);

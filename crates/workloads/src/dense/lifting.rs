@@ -155,8 +155,9 @@ mod tests {
     }
 
     /// The coefficients of the filters that the lifting steps form. For each distance from -4 to 4,
-    /// there is a coefficient of the low-pass filter and one of the high-pass filter. They are the
-    /// results of lines in which a single element has the value `unit`.
+    /// there is a coefficient of the low-pass filter and one of the high-pass filter. Each
+    /// coefficient is a result of the transform of a line in which a single element has the value
+    /// `unit` and all others are zero.
     fn taps<T: Lifted>(unit: T) -> [[T; 2]; 9] {
         core::array::from_fn(|distance| {
             let band = |centre: usize, index: usize| {

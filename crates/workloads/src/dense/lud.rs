@@ -20,7 +20,13 @@ pub(crate) static LUD: Workload = Workload {
     room: Room::Dense,
     purpose: Purpose::Benchmark,
     sizes: Sizes { tiny: &[("n", "48")], small: &[], paper: &[("n", "512")] },
-    settings: &[Setting::count("n", 128, 16, 1 << 13, "rows and columns of the matrix, a multiple of 16")],
+    settings: &[Setting::count(
+        "n",
+        128,
+        16,
+        1 << 13,
+        "number of rows and of columns of the matrix, a multiple of 16",
+    )],
     make: lud,
 };
 

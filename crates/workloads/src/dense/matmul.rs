@@ -20,9 +20,12 @@ const SIZES: Sizes = Sizes {
     paper: &[("m", "512"), ("n", "512"), ("k", "512")],
 };
 
-const M: Setting = Setting::count("m", 128, 1, 1 << 14, "rows of the first matrix and of the product");
-const N: Setting = Setting::count("n", 128, 1, 1 << 14, "columns of the second matrix and of the product");
-const K: Setting = Setting::count("k", 128, 1, 1 << 14, "columns of the first matrix, rows of the second");
+const M: Setting =
+    Setting::count("m", 128, 1, 1 << 14, "number of rows of the first matrix and of the product");
+const N: Setting =
+    Setting::count("n", 128, 1, 1 << 14, "number of columns of the second matrix and of the product");
+const K: Setting =
+    Setting::count("k", 128, 1, 1 << 14, "number of columns of the first matrix and of rows of the second");
 const KERNEL: Setting = Setting::policy(
     "kernel",
     &[("tiled", "tiles of both matrices in local memory"), ("naive", "all loads from global memory")],

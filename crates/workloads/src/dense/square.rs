@@ -21,9 +21,9 @@ pub(crate) static SQUARE: Workload = Workload {
         paper: &[("n", "512k"), ("launches", "2"), ("work-groups", "2048")],
     },
     settings: &[
-        Setting::count("n", 256 << 10, 1, 1 << 28, "elements of the vector"),
-        Setting::count("launches", 1, 1, 1000, "launches of the kernel"),
-        Setting::count("work-groups", 512, 1, 1 << 20, "work-groups of a launch"),
+        Setting::count("n", 256 << 10, 1, 1 << 28, "number of elements of the vector"),
+        Setting::count("launches", 1, 1, 1000, "number of launches of the kernel"),
+        Setting::count("work-groups", 512, 1, 1 << 20, "number of work-groups of a launch"),
     ],
     make: |settings, seed| {
         settings.limit_arrays(&["n"], 8 * settings.count("n"))?;

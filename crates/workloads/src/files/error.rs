@@ -57,11 +57,11 @@ pub enum FileError {
         expected: String,
     },
     /// The file has a self loop or a duplicate arc, which the options of the reader refuse.
-    #[error("{place}: {what}, which the options refuse")]
+    #[error("{place}: {what}, which the options of the reader refuse")]
     Refused {
         /// The position in the file.
         place: FilePosition,
-        /// The feature of the file that is not supported.
+        /// The self loop or the duplicate arc, in words.
         what: String,
     },
     /// The file ends before its content is complete.
@@ -122,7 +122,7 @@ pub enum FileError {
     },
     /// The content of the file would need more memory than the reader may use.
     #[error(
-        "{place}: {size} takes at least {} to read, but at most {} may be used",
+        "{place}: {size} needs at least {} of memory to read, but the reader may use at most {}",
         bytes(*needed_bytes), bytes(*budget_bytes)
     )]
     TooLarge {
@@ -166,7 +166,7 @@ pub(crate) fn printable_path(path: &Path) -> String {
     path.display().to_string().chars().map(plain).collect()
 }
 
-/// A number of bytes as text, in the largest unit of which there is at least one.
+/// A number of bytes as text, in the largest unit (such as MiB) that does not exceed the number.
 pub(crate) fn bytes(count: u64) -> String {
     const UNITS: [&str; 6] = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
     let exponent = (count.max(1).ilog2() / 10) as usize;

@@ -141,7 +141,7 @@ pub fn read_from<'a>(
 }
 
 impl Expected {
-    /// The kind of number that `range` allows, for a message.
+    /// A text for a message that says which numbers `range` allows.
     fn number(&self) -> String {
         match self.range == FINITE {
             true => "a finite number".to_owned(),
@@ -149,7 +149,7 @@ impl Expected {
         }
     }
 
-    /// The number and the names of the numbers of a row, for a message.
+    /// A text for a message that says how many numbers a row has, and their names.
     fn row_of_numbers(&self) -> String {
         let (columns, names) = self.columns;
         format!("{} ({names})", counted(columns, "number"))
@@ -167,7 +167,7 @@ impl Expected {
     }
 }
 
-/// The reader of a text.
+/// The reader of a text file with a table of numbers.
 struct Text<'a, 'e> {
     scan: Scanner<'a>,
     expected: &'e Expected,
@@ -276,7 +276,7 @@ impl<'a, 'e> Text<'a, 'e> {
     }
 }
 
-/// The reader of binary numbers.
+/// The reader of a binary file with a table of numbers.
 struct Binary<'a, 'e> {
     stream: Stream<'a>,
     path: &'e Path,
@@ -323,7 +323,7 @@ impl Binary<'_, '_> {
     fn end_of_file(&self, count_max: u64) -> String {
         if count_max < self.expected.count_max() {
             let budget = super::error::bytes(self.expected.memory_bytes);
-            return format!("the end of the file, because at most {budget} may be used");
+            return format!("the end of the file, because the reader may use at most {budget} of memory");
         }
         let rows = counted(*self.expected.rows.end(), self.expected.row);
         format!("the end of the file after {rows} of {}", self.expected.row_of_numbers())

@@ -75,8 +75,8 @@ impl<'a> Scanner<'a> {
         FilePosition::new(&self.path, line, column)
     }
 
-    /// The first bytes of the text, from which a format can be detected. They are not taken from
-    /// the scanner.
+    /// The first bytes of the text, from which a format can be detected. The scanner does not take
+    /// these bytes.
     pub(crate) fn head(&mut self) -> Result<&[u8], FileError> {
         const HEAD_BYTES: usize = 64;
         while self.end < HEAD_BYTES {
@@ -89,7 +89,7 @@ impl<'a> Scanner<'a> {
         Ok(&self.buffer[..self.end])
     }
 
-    /// The next byte, which is not taken. `None` at the end of the text.
+    /// The next byte, which the scanner does not take. `None` at the end of the text.
     #[inline]
     pub(crate) fn peek(&mut self) -> Result<Option<u8>, FileError> {
         if self.next == self.end {
@@ -272,7 +272,7 @@ impl<'a> Scanner<'a> {
         }
     }
 
-    /// Takes a comma, if one follows.
+    /// Takes a comma, if the next character after blanks is a comma. Returns whether it is.
     pub(crate) fn comma(&mut self) -> Result<bool, FileError> {
         let is_comma = self.skip_blanks()? == Some(b',');
         if is_comma {

@@ -60,8 +60,8 @@ pub(crate) struct GraphBuilder<'o> {
     values: Option<Vec<f64>>,
     positions: Option<Vec<PackedPosition>>,
     arcs_max: u64,
-    /// The vertices whose self loops were removed. They are kept only if the file defines its
-    /// vertices by arcs alone.
+    /// The vertices whose self loops were removed. The builder has this list only if the file
+    /// defines its vertices by arcs alone.
     isolated: Option<Vec<u32>>,
 }
 

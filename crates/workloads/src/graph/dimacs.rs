@@ -57,7 +57,7 @@ fn problem<'o>(
     Ok((vertices, arcs, builder))
 }
 
-/// Skips comments, and takes the first word of the next other line. This word must be `kind`.
+/// Skips lines of comments, and takes the first word of the next line. This word must be `kind`.
 /// Returns false at the end of the file.
 fn line(scan: &mut Scanner<'_>, kind: &[u8], expected: &str) -> Result<bool, FileError> {
     while scan.next_line(b"")? {

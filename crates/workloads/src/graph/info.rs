@@ -36,8 +36,8 @@ pub struct GraphInfo {
     /// measures how far apart neighbours are in memory. A random numbering of the vertices gives
     /// 1/3.
     pub locality: f64,
-    /// The clustering coefficient: of two neighbours of one vertex, the probability that they are
-    /// neighbours themselves. It is estimated by samples in the undirected graph.
+    /// The clustering coefficient: the probability that two neighbours of one vertex are neighbours
+    /// of each other. It is estimated by samples in the undirected graph.
     pub clustering: f64,
     /// The range of the weights, if the graph has weights.
     pub weights: Option<WeightRange>,

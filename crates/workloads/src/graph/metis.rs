@@ -143,7 +143,7 @@ fn check_mutual(scan: &Scanner<'_>, graph: &Csr, lines: &[u64]) -> Result<(), Fi
             Some((to, from, other)) if (to, from) == (source, target) => {
                 let found = format!("weight {} for the edge to vertex {}", weight_or_one(weight), target + 1);
                 let line = lines[target as usize];
-                let expected = format!("{}, its weight on line {line}", weight_or_one(other));
+                let expected = format!("{}, the weight of this edge on line {line}", weight_or_one(other));
                 let place = scan.place(lines[source as usize], 1);
                 return Err(FileError::Unexpected { place, found, expected });
             }

@@ -22,7 +22,7 @@ pub(crate) static BACKPROP: Workload = Workload {
     room: Room::Learning,
     purpose: Purpose::Benchmark,
     sizes: Sizes { tiny: &[("blocks", "12")], small: &[], paper: &[("blocks", "4096")] },
-    settings: &[Setting::count("blocks", 256, 1, 1 << 16, "blocks of 16 inputs")],
+    settings: &[Setting::count("blocks", 256, 1, 1 << 16, "number of blocks of 16 inputs")],
     make: |settings, seed| Ok(backprop(settings, seed)),
 };
 

@@ -27,11 +27,11 @@ pub(crate) static CNN: Workload = Workload {
         paper: &[("side", "128"), ("filters", "16")],
     },
     settings: &[
-        Setting::count("batch", 4, 1, 1 << 12, "images"),
-        Setting::count("channels", 3, 1, 1 << 10, "channels of an image"),
-        Setting::count("side", 32, 2, 1 << 10, "rows and columns of an image, an even number"),
-        Setting::count("filters", 8, 1, 1 << 12, "filters of the convolution"),
-        Setting::count("classes", 10, 1, 1 << 14, "outputs of the network for an image"),
+        Setting::count("batch", 4, 1, 1 << 12, "number of images"),
+        Setting::count("channels", 3, 1, 1 << 10, "number of channels of an image"),
+        Setting::count("side", 32, 2, 1 << 10, "number of rows and of columns of an image, an even number"),
+        Setting::count("filters", 8, 1, 1 << 12, "number of filters of the convolution"),
+        Setting::count("classes", 10, 1, 1 << 14, "number of outputs of the network for an image"),
     ],
     make: cnn,
 };

@@ -25,13 +25,13 @@ pub(crate) static CONV_BACKWARD: Workload = Workload {
         paper: &[("batch", "16"), ("side", "128")],
     },
     settings: &[
-        Setting::count("batch", 4, 1, 1 << 12, "images"),
-        Setting::count("channels", 3, 1, 1 << 12, "channels of an image"),
-        Setting::count("side", 32, 1, 1 << 12, "rows and columns of an image"),
-        Setting::count("filters", 16, 1, 1 << 12, "filters"),
-        Setting::count("filter-side", 3, 1, 31, "rows and columns of a filter, an odd number"),
-        Setting::count("stride", 1, 1, 16, "pixels from one position of a filter to the next"),
-        Setting::count("rows", 4, 1, 1 << 12, "output rows of a work-group"),
+        Setting::count("batch", 4, 1, 1 << 12, "number of images"),
+        Setting::count("channels", 3, 1, 1 << 12, "number of channels of an image"),
+        Setting::count("side", 32, 1, 1 << 12, "number of rows and of columns of an image"),
+        Setting::count("filters", 16, 1, 1 << 12, "number of filters"),
+        Setting::count("filter-side", 3, 1, 31, "number of rows and of columns of a filter, an odd number"),
+        Setting::count("stride", 1, 1, 16, "number of pixels from one position of a filter to the next"),
+        Setting::count("rows", 4, 1, 1 << 12, "number of rows of the output that a work-group computes"),
     ],
     make: conv_backward,
 };
@@ -220,7 +220,9 @@ fn conv_backward(settings: &Settings, seed: u64) -> Result<Instance, BadSetting>
     let sizes = Sizing { batch, channels, side, filters, filter_side, stride, rows };
     let largest = sizes.images().max(sizes.outputs()).max(sizes.weights());
     if largest > 1 << 30 {
-        return Err(settings.conflict(format!("an array of {largest} numbers, expected at most 2^30")));
+        return Err(
+            settings.conflict(format!("the largest array has {largest} numbers, expected at most 2^30"))
+        );
     }
     // The numbers are whole, from -3 to 3. The gradients stay far below 2^24, so they are exact.
     let images = move || multiples(seed, sizes.images(), 3, 1.0);

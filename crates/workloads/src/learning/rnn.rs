@@ -38,10 +38,10 @@ pub(crate) static RNN_LSTM: Workload = Workload {
 
 /// The defaults are the batch, the time steps and the hidden units of Table 5.2.
 static SETTINGS: [Setting; 4] = [
-    Setting::count("batch", 4, 1, 1 << 10, "sequences"),
-    Setting::count("steps", 2, 1, 1 << 12, "time steps"),
-    Setting::count("hidden", 256, 1, 1 << 12, "hidden units"),
-    Setting::count("inputs", 256, 1, 1 << 12, "inputs of a time step"),
+    Setting::count("batch", 4, 1, 1 << 10, "number of sequences"),
+    Setting::count("steps", 2, 1, 1 << 12, "number of time steps"),
+    Setting::count("hidden", 256, 1, 1 << 12, "number of hidden units"),
+    Setting::count("inputs", 256, 1, 1 << 12, "number of inputs of a time step"),
 ];
 
 const SIZES: Sizes =
@@ -109,7 +109,7 @@ struct Layer {
     hidden_biases: Array<f32>,
     /// The products of the inputs of all time steps with their weights, plus biases.
     from_inputs: Array<f32>,
-    /// The products of the outputs of the last time step with their weights, plus biases.
+    /// The products of the outputs of the previous time step with their weights, plus biases.
     from_hidden: Array<f32>,
     /// The outputs of all hidden units, before the first time step and after each step.
     outputs: Array<f32>,
@@ -168,9 +168,9 @@ async fn multiply(w: Wave, p: Product) {
 }
 
 impl Layer {
-    /// The two products of gate `gate` in a time step: the one from the inputs, and the one from
-    /// the last outputs. For each lane, `at` is the index of the product of gate 0 of the lane's
-    /// hidden unit.
+    /// The two products of gate `gate` in a time step: the product from the inputs, and the product
+    /// from the outputs of the previous time step. For each lane, `at` is the index of the product
+    /// of gate 0 of the lane's hidden unit.
     async fn products(&self, w: &Wave, step: u64, at: Lanes<u32>, gate: u64) -> (Lanes<f32>, Lanes<f32>) {
         let at = at + (gate * self.sizes.hidden) as u32;
         let of_step = step * self.sizes.batch * self.sizes.products();
@@ -232,8 +232,8 @@ impl Numbers {
         }
     }
 
-    /// The outputs after each time step, and the states of the memory cells after the last one, on
-    /// the host.
+    /// The outputs after each time step, and the states of the memory cells after the last time
+    /// step, computed on the host.
     fn outputs(&self, s: &Sizing) -> (Vec<f32>, Vec<f32>) {
         let (hidden, rows) = (s.hidden as usize, s.products() as usize);
         let product = |weights: &[f32], biases: &[f32], values: &[f32], row: usize| {
@@ -337,7 +337,9 @@ fn recurrent(kind: Kind, settings: &Settings, seed: u64) -> Result<Instance, Bad
     let sizes = Sizing { kind, batch, steps, hidden, inputs };
     let products = steps * batch * sizes.products();
     if products > 1 << 28 {
-        return Err(settings.conflict(format!("{products} products of all steps, expected at most 2^28")));
+        return Err(
+            settings.conflict(format!("all steps together have {products} products, expected at most 2^28"))
+        );
     }
     let name = if kind == Kind::Gru { "rnn-gru" } else { "rnn-lstm" };
     let program = Program::new(name, move |host| async move {

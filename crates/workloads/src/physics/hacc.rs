@@ -33,9 +33,9 @@ pub(crate) static HACC: Workload = Workload {
         paper: &[("particles", "32k"), ("cells", "8"), ("steps", "2")],
     },
     settings: &[
-        Setting::count("particles", 2048, 1, 1 << 20, "particles"),
-        Setting::count("cells", 4, 3, 64, "cells along an edge of the mesh"),
-        Setting::count("steps", 1, 1, 100, "steps; the particles are sorted before each"),
+        Setting::count("particles", 2048, 1, 1 << 20, "number of particles"),
+        Setting::count("cells", 4, 3, 64, "number of cells along an edge of the mesh"),
+        Setting::count("steps", 1, 1, 100, "number of steps; the particles are sorted before each step"),
     ],
     make: |settings, seed| {
         let (count, cells) = (settings.count("particles"), settings.count("cells"));
@@ -303,7 +303,7 @@ async fn run(host: Host, mut particles: Particles, cells: u64, steps: u64) -> An
 }
 
 impl Particles {
-    /// The force on one particle, on the host.
+    /// The force on one particle, computed on the host.
     fn force(&self, at: usize, cell: u64, cells: u64) -> [f32; 3] {
         let mut sum = [0.0_f32; 3];
         for (other, shift) in around(cell, cells) {

@@ -36,10 +36,10 @@ pub(crate) static KMEANS: Workload = Workload {
         paper: &[("points", "64k"), ("features", "34"), ("iterations", "20")],
     },
     settings: &[
-        Setting::count("points", 4096, 1, 1 << 22, "points"),
-        Setting::count("features", 8, 1, 256, "features of a point"),
-        Setting::count("clusters", 5, 1, 256, "clusters"),
-        Setting::count("iterations", 5, 1, 500, "most iterations"),
+        Setting::count("points", 4096, 1, 1 << 22, "number of points"),
+        Setting::count("features", 8, 1, 256, "number of features of a point"),
+        Setting::count("clusters", 5, 1, 256, "number of clusters"),
+        Setting::count("iterations", 5, 1, 500, "maximum number of iterations"),
         Setting::count(
             "threshold",
             0,
@@ -276,7 +276,7 @@ impl Problem {
             .await
     }
 
-    /// The clusters of all points and the centres on the host, point by point.
+    /// The clusters of all points and the centres, computed on the host point by point.
     fn reference(&self, points: &[f32]) -> (Vec<u32>, Vec<f32>) {
         let features = self.features as usize;
         let mut centres = self.first_centres(points);

@@ -27,13 +27,13 @@ pub(crate) static SPMV: Workload = Workload {
         paper: &[("rows", "128k"), ("per-row", "32"), ("products", "10")],
     },
     settings: &[
-        Setting::count("rows", 2048, 1, 1 << 24, "rows and columns of the matrix"),
+        Setting::count("rows", 2048, 1, 1 << 24, "number of rows and of columns of the matrix"),
         Setting::count("per-row", 8, 1, 1 << 12, "mean number of elements of a row that are not zero"),
-        Setting::count("products", 3, 1, 1000, "consecutive products, a launch each"),
+        Setting::count("products", 3, 1, 1000, "number of consecutive products; each product is one launch"),
         Setting::policy(
             "rows-to",
             &[("scalar", "one work-item computes a row"), ("vector", "one wavefront computes a row")],
-            "the owner of a row",
+            "the work-items that compute a row",
         ),
     ],
     make: |settings, seed| {
@@ -94,9 +94,9 @@ impl Csr {
     }
 
     /// The largest error of an element after `products` products in single precision, relative to
-    /// the sum of the absolute values of its terms. It is half a unit in the last place for each
-    /// operation on a term, and one more for the reference. It holds for any order of the
-    /// additions.
+    /// the sum of the absolute values of its terms. The bound counts half a unit in the last place
+    /// for each operation on a term, and one further half unit for the reference. It holds for any
+    /// order of the additions.
     fn error_share(&self, products: u64) -> f64 {
         let longest = self.offsets.windows(2).map(|pair| pair[1] - pair[0]).max().unwrap_or(0);
         f64::from(longest + 2) * products as f64 * f64::from(f32::EPSILON) / 2.0
@@ -160,7 +160,7 @@ pub(crate) fn on_matrix(graph: &graph::Csr, settings: &Settings, _seed: u64) -> 
     if let Some(row) = magnitudes.iter().position(|value| *value > f64::from(f32::MAX)) {
         let products = counted(products, "product");
         return Err(settings.conflict(format!(
-            "row {} overflows single precision after {products}; set `products` to less",
+            "row {} overflows single precision after {products}; set `products` to a smaller number",
             row + 1
         )));
     }

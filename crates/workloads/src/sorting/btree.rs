@@ -23,10 +23,10 @@ pub(crate) static BTREE: Workload = Workload {
         paper: &[("keys", "1000000"), ("searches", "10000"), ("ranges", "6000")],
     },
     settings: &[
-        Setting::count("keys", 100_000, 1, 1 << 22, "keys of the tree"),
-        Setting::count("searches", 200, 1, 1 << 16, "searches for a key"),
-        Setting::count("ranges", 120, 1, 1 << 16, "searches for a range of keys"),
-        Setting::count("range", 3000, 1, 1 << 22, "the most keys of a range"),
+        Setting::count("keys", 100_000, 1, 1 << 22, "number of keys of the tree"),
+        Setting::count("searches", 200, 1, 1 << 16, "number of searches for a key"),
+        Setting::count("ranges", 120, 1, 1 << 16, "number of searches for a range of keys"),
+        Setting::count("range", 3000, 1, 1 << 22, "maximum number of keys of a range"),
     ],
     make: |settings, seed| Ok(btree(settings, seed)),
 };
@@ -70,7 +70,7 @@ impl Descent {
         }
     }
 
-    /// Makes the child in `next` the current node.
+    /// Moves each descent down to the child in `next`, which becomes its current node.
     async fn follow(&self, w: &Wave) {
         let group = u64::from(w.work_group());
         if w.index() == 0 {

@@ -17,8 +17,8 @@ pub(crate) static NN: Workload = Workload {
     // The size `paper` is that of Rodinia's list of hurricanes, which has 42764 places.
     sizes: Sizes { tiny: &[("n", "1000")], small: &[], paper: &[("n", "42764")] },
     settings: &[
-        Setting::count("n", 42_764, 1, 1 << 26, "places"),
-        Setting::count("nearest", 10, 1, 1 << 10, "nearest places to find"),
+        Setting::count("n", 42_764, 1, 1 << 26, "number of places"),
+        Setting::count("nearest", 10, 1, 1 << 10, "number of nearest places to find"),
     ],
     make: nn,
 };
@@ -67,7 +67,9 @@ const FARTHEST: f32 = 1e9;
 fn nearest(n: u64, places: Numbers, settings: &Settings) -> Result<Instance, BadSetting> {
     let wanted = settings.count("nearest");
     if wanted > n {
-        return Err(settings.conflict(format!("{wanted} nearest places exceed {n} places")));
+        return Err(
+            settings.conflict(format!("`nearest` is {wanted}, expected at most the number of places, {n}"))
+        );
     }
     let of_check = places.clone();
     let program = Program::new("nn", move |host| async move {

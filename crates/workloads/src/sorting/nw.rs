@@ -28,7 +28,7 @@ pub(crate) static NW: Workload = Workload {
         paper: &[("n", "2048")],
     },
     settings: &[
-        Setting::count("n", 256, 16, 1 << 14, "letters of each sequence, a multiple of 16"),
+        Setting::count("n", 256, 16, 1 << 14, "number of letters of each sequence, a multiple of 16"),
         Setting::count("penalty", 10, 0, 1000, "the penalty of a gap"),
     ],
     make: nw,

@@ -24,7 +24,7 @@ pub(crate) static RADIX_SORT: Workload = Workload {
     purpose: Purpose::Benchmark,
     // The thesis gives no size.
     sizes: Sizes { tiny: &[("n", "1500")], small: &[], paper: &[("n", "1m")] },
-    settings: &[Setting::count("n", 16 << 10, 1, 1 << 26, "keys")],
+    settings: &[Setting::count("n", 16 << 10, 1, 1 << 26, "number of keys")],
     make: |settings, seed| Ok(radix_sort(settings, seed)),
 };
 

@@ -18,7 +18,7 @@ pub(crate) static SCAN: Workload = Workload {
     room: Room::Sorting,
     purpose: Purpose::Benchmark,
     sizes: Sizes { tiny: &[("n", "1700")], small: &[], paper: &[("n", "4m")] },
-    settings: &[Setting::count("n", 64 << 10, 1, 1 << 28, "elements of the array")],
+    settings: &[Setting::count("n", 64 << 10, 1, 1 << 28, "number of elements of the array")],
     make: |settings, seed| {
         settings.limit_arrays(&["n"], 8 * settings.count("n"))?;
         Ok(scan(settings, seed))

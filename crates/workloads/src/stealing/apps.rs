@@ -101,8 +101,8 @@ impl App {
     }
 
     /// Makes the program and its check for this graph. The settings are those of [`App::workload`];
-    /// those that describe a generated graph have no effect. The seed determines from whom tasks
-    /// are stolen, and the priorities of a colouring.
+    /// those that describe a generated graph have no effect. The seed determines the queues from
+    /// which tasks are stolen, and the priorities of a colouring.
     ///
     /// # Errors
     /// If the settings contradict each other, or do not fit the graph.

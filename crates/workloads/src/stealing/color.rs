@@ -82,8 +82,8 @@ impl Application for Color {
     }
 }
 
-/// The colours on the host after `sweeps` sweeps or, if `sweeps` is 0, after as many as change a
-/// colour. Returns the colours and the number of sweeps.
+/// Colours the graph on the host by `sweeps` sweeps. If `sweeps` is 0, the sweeps end after the
+/// first one that changes no colour. Returns the colours and the number of sweeps.
 pub(crate) fn reference(arcs: &InArcs, seed: u64, sweeps: u32) -> (Vec<u32>, u32) {
     let mut color = vec![0u32; arcs.vertices() as usize];
     let rank = |v: usize| priority(seed, v as u32);

@@ -31,7 +31,8 @@ pub enum StealOutcome {
     Lost,
 }
 
-/// The queues of all work-groups. Kernels copy the value freely.
+/// The queues of all work-groups. Kernels may copy this value: all copies share the same arrays in
+/// memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Queues {
     variables: Array<u32>,
@@ -109,7 +110,7 @@ impl Queues {
             if tasks.len() > self.capacity as usize {
                 let (count, capacity) = (tasks.len(), self.capacity);
                 host.fail(format!(
-                    "queue {queue} has {}, but the workload puts {} there at the start",
+                    "queue {queue} has {}, but the workload puts {} into it at the start",
                     counted(capacity.into(), "slot"),
                     counted(count as u64, "task")
                 ))
@@ -126,7 +127,8 @@ impl Queues {
         host.write(self.variables, &variables).await;
     }
 
-    /// The queues as the kernel with number `kernel` uses them: with its set of heads and tails.
+    /// The queues in the form in which the kernel with the number `kernel` uses them: with the set
+    /// of heads and tails for this kernel.
     #[must_use]
     pub fn at(mut self, kernel: u32) -> Self {
         self.set = u64::from(kernel) % self.sets;
@@ -175,7 +177,7 @@ impl Queues {
         if position >= self.capacity {
             let capacity = self.capacity;
             w.fail(format!(
-                "queue {queue} overflows: it holds {} between two refills",
+                "queue {queue} overflows: it holds at most {} between two refills",
                 counted(capacity.into(), "task")
             ))
             .await;

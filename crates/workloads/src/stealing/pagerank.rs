@@ -10,7 +10,7 @@ use super::sweep::{Application, rows};
 
 const DAMPING: f32 = 0.85;
 
-/// The maximum relative change of a rank that does not count as a change.
+/// The program counts a rank as unchanged if its relative change in a sweep is at most this number.
 const CHANGE_MAX: f32 = 1e-5;
 
 /// The maximum relative difference between a rank, which is in single precision, and the rank by
@@ -100,8 +100,8 @@ impl Application for PageRank {
     }
 }
 
-/// The number of sweeps after which no rank changes any more. The host computes it in single
-/// precision with the same order of additions as the device.
+/// The number of sweeps until no rank changes any more. The host computes this number in single
+/// precision, with the same order of additions as the device.
 pub(crate) fn sweeps_needed(arcs: &InArcs) -> u32 {
     let vertices = arcs.vertices() as f32;
     let mut ranks = vec![1.0 / vertices; arcs.vertices() as usize];

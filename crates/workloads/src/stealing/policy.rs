@@ -13,8 +13,8 @@ pub enum Stealing {
     None,
     /// A work-group steals at device scope.
     Device,
-    /// A work-group steals at device scope by remote operations. They synchronize with owners that
-    /// use a narrower scope (remote-scope promotion).
+    /// A work-group steals at device scope by remote operations, which also synchronize with owners
+    /// that use a narrower scope (remote-scope promotion).
     Remote,
     /// A work-group steals at the scope of the owner. This is correct only on machines without
     /// scopes. On all other machines it is a race.
@@ -181,7 +181,7 @@ pub(crate) const ATTEMPTS: Setting = Setting::count(
     4,
     1,
     1 << 16,
-    "consecutive empty queues after which a work-group stops stealing",
+    "number of consecutive empty queues after which a work-group stops stealing",
 );
 
 impl Policy {
@@ -212,7 +212,7 @@ impl Policy {
         }
     }
 
-    /// The order, scope and hints of a step under this policy.
+    /// The memory order, scope and hints of a step under this policy.
     #[inline]
     #[must_use]
     pub fn semantics(&self, step: QueueStep) -> Semantics {

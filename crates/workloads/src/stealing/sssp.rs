@@ -78,8 +78,8 @@ fn start(arcs: &InArcs, from: u32) -> Vec<u32> {
     (0..arcs.vertices()).map(|v| if v == from { 0 } else { UNREACHED }).collect()
 }
 
-/// The distances on the host after `sweeps` sweeps or, if `sweeps` is 0, after as many as change a
-/// distance. Returns the distances and the number of sweeps.
+/// Computes the distances on the host by `sweeps` sweeps. If `sweeps` is 0, the sweeps end after
+/// the first one that changes no distance. Returns the distances and the number of sweeps.
 pub(crate) fn reference(arcs: &InArcs, from: u32, sweeps: u32) -> (Vec<u32>, u32) {
     let mut old = start(arcs, from);
     for sweep in 0.. {
@@ -100,7 +100,7 @@ pub(crate) fn reference(arcs: &InArcs, from: u32, sweeps: u32) -> (Vec<u32>, u32
     (old, u32::MAX)
 }
 
-/// The distances from the vertex `from` on the host, by Dijkstra's algorithm.
+/// The distances from the vertex `from`, computed on the host by Dijkstra's algorithm.
 pub(crate) fn dijkstra(arcs: &InArcs, from: u32) -> Vec<u32> {
     let vertices = arcs.vertices() as usize;
     let mut leaving = vec![Vec::new(); vertices];

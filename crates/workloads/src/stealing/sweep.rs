@@ -52,12 +52,23 @@ pub(crate) struct Plan {
 /// The largest number of sweeps. A sweep is one kernel, and kernels have 16-bit numbers.
 const SWEEPS_MAX: u64 = 60_000;
 
-pub(crate) const SWEEPS: Setting =
-    Setting::count("sweeps", 20, 0, SWEEPS_MAX, "sweeps over all vertices; 0 runs until nothing changes");
-pub(crate) const CHUNK: Setting = Setting::count("chunk", 64, 1, 1 << 20, "consecutive vertices of a task");
-pub(crate) const QUEUES: Setting =
-    Setting::count("queues", 0, 0, 1 << 16, "queues, each with a work-group; 0 makes one per compute unit");
-pub(crate) const WAVES: Setting = Setting::count("waves", 2, 1, 64, "wavefronts of a work-group");
+pub(crate) const SWEEPS: Setting = Setting::count(
+    "sweeps",
+    20,
+    0,
+    SWEEPS_MAX,
+    "number of sweeps over all vertices; 0 runs until nothing changes",
+);
+pub(crate) const CHUNK: Setting =
+    Setting::count("chunk", 64, 1, 1 << 20, "number of consecutive vertices of a task");
+pub(crate) const QUEUES: Setting = Setting::count(
+    "queues",
+    0,
+    0,
+    1 << 16,
+    "number of queues, each with a work-group; 0 makes one per compute unit",
+);
+pub(crate) const WAVES: Setting = Setting::count("waves", 2, 1, 64, "number of wavefronts of a work-group");
 
 /// The counts that a wavefront makes in a sweep. The array `counts` stores them.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,5 @@
-//! The model of a chip. Two programs that simulate the temperature of a chip use it.
+//! The thermal model of a chip. Two programs that simulate the temperature of a chip use this
+//! model.
 
 use kernel::prelude::*;
 
@@ -51,8 +52,8 @@ impl Inputs {
 }
 
 /// Makes a program that makes launches one after another, and the check of the temperatures after
-/// the last launch. `launch` makes the kernel and the grid of a launch. `next` computes steps on
-/// the host.
+/// the last launch. `launch` makes the kernel and the grid of a launch. `next` computes the same
+/// steps on the host.
 pub(super) fn simulation<L: Copy + 'static>(
     name: &'static str,
     inputs: impl Fn() -> Inputs + Clone + 'static,

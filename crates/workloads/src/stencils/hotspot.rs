@@ -22,10 +22,10 @@ pub(crate) static HOTSPOT: Workload = Workload {
         paper: &[("rows", "512"), ("columns", "512"), ("steps", "20")],
     },
     settings: &[
-        Setting::count("rows", 128, 1, 1 << 14, "rows of the chip"),
-        Setting::count("columns", 128, 1, 1 << 14, "columns of the chip"),
-        Setting::count("steps", 4, 1, 1 << 20, "steps of time"),
-        Setting::count("pyramid", 2, 1, 7, "steps of one launch"),
+        Setting::count("rows", 128, 1, 1 << 14, "number of rows of the chip"),
+        Setting::count("columns", 128, 1, 1 << 14, "number of columns of the chip"),
+        Setting::count("steps", 4, 1, 1 << 20, "number of time steps"),
+        Setting::count("pyramid", 2, 1, 7, "number of time steps that one launch computes"),
     ],
     make: hotspot,
 };
@@ -37,8 +37,8 @@ const TILE: u32 = 16;
 #[derive(Clone, Copy)]
 struct Factors {
     step_by_capacity: f32,
-    /// The inverse resistance along rows. The next two fields are those along columns and to the
-    /// surroundings.
+    /// The inverse of the thermal resistance along rows. The next two fields are the inverse
+    /// resistances along columns and to the surroundings.
     along_rows: f32,
     along_columns: f32,
     outward: f32,
@@ -171,7 +171,7 @@ fn on_inputs(
     Ok(simulation("hotspot", inputs, counts.collect(), launch, (steps, next)))
 }
 
-/// The temperatures of the whole chip after one time step, on the host.
+/// The temperatures of the whole chip after one time step, computed on the host.
 fn next(t: &[f32], power: &[f32], rows: usize, columns: usize) -> Vec<f32> {
     let f = Factors::of(rows as u32, columns as u32);
     let mut after = vec![0.0; t.len()];

@@ -20,9 +20,9 @@ pub(crate) static HOTSPOT3D: Workload = Workload {
         paper: &[("side", "512"), ("layers", "8"), ("steps", "20")],
     },
     settings: &[
-        Setting::count("side", 96, 1, 1 << 12, "rows and columns of a layer"),
-        Setting::count("layers", 4, 1, 64, "layers of the chip"),
-        Setting::count("steps", 2, 1, 1 << 20, "steps of time"),
+        Setting::count("side", 96, 1, 1 << 12, "number of rows and of columns of a layer"),
+        Setting::count("layers", 4, 1, 64, "number of layers of the chip"),
+        Setting::count("steps", 2, 1, 1 << 20, "number of time steps"),
     ],
     make: |settings, seed| {
         settings.limit_arrays(
@@ -124,7 +124,7 @@ fn hotspot3d(settings: &Settings, seed: u64) -> Instance {
     simulation("hotspot3d", inputs, vec![(); steps as usize], launch, (steps, next))
 }
 
-/// The temperatures of the whole chip after one time step, on the host.
+/// The temperatures of the whole chip after one time step, computed on the host.
 fn next(t: &[f32], power: &[f32], side: usize, layers: usize) -> Vec<f32> {
     let f = Factors::of(side as u32, layers as u32);
     let mut after = vec![0.0; t.len()];

@@ -24,8 +24,8 @@ pub(crate) static HPGMG: Workload = Workload {
         paper: &[("side", "64"), ("cycles", "2")],
     },
     settings: &[
-        Setting::count("side", 16, 2, 256, "cells on a side of the cube, a power of two"),
-        Setting::count("cycles", 1, 1, 1000, "V-cycles"),
+        Setting::count("side", 16, 2, 256, "number of cells on a side of the cube, a power of two"),
+        Setting::count("cycles", 1, 1, 1000, "number of V-cycles"),
         Setting::policy(
             "smoother",
             &[

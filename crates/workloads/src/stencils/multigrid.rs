@@ -22,8 +22,8 @@ impl Smoothing {
 }
 
 /// The momentum and the weight of each sweep. They come from a Chebyshev polynomial for the
-/// eigenvalues from 0.25 to 2, which is from an eighth of the largest eigenvalue to the largest
-/// one, as in HPGMG.
+/// eigenvalues from 0.25 to 2. As in HPGMG, this range begins at an eighth of the largest
+/// eigenvalue.
 fn chebyshev() -> [(f64, f64); 4] {
     let (smallest, largest) = (0.25, 2.0);
     let (theta, delta) = (0.5 * (largest + smallest), 0.5 * (largest - smallest));
@@ -62,7 +62,8 @@ pub(super) fn inverse_diagonal(n: usize) -> Vec<f64> {
     (0..n.pow(3)).map(|index| 1.0 / ((6 + outside(index)) as f64 * (n * n) as f64)).collect()
 }
 
-/// The value in the cell `index` of the discrete operator of Poisson's equation, applied to `x`.
+/// Applies the discrete operator of Poisson's equation to `x`. Returns the resulting value in the
+/// cell `index`.
 fn applied(x: &[f64], index: usize, n: usize) -> f64 {
     let sum = neighbours(index, n).iter().fold(0.0, |sum, cell| sum + cell.map_or(-x[index], |i| x[i]));
     (x[index] * 6.0 - sum) * (n * n) as f64

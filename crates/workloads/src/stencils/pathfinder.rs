@@ -21,9 +21,9 @@ pub(crate) static PATHFINDER: Workload = Workload {
         paper: &[("columns", "200000"), ("rows", "100")],
     },
     settings: &[
-        Setting::count("columns", 16 << 10, 1, 1 << 20, "columns of the grid"),
-        Setting::count("rows", 41, 2, 1 << 10, "rows of the grid"),
-        Setting::count("pyramid", 20, 1, 100, "rows of one launch"),
+        Setting::count("columns", 16 << 10, 1, 1 << 20, "number of columns of the grid"),
+        Setting::count("rows", 41, 2, 1 << 10, "number of rows of the grid"),
+        Setting::count("pyramid", 20, 1, 100, "number of rows that one launch computes"),
     ],
     make: |settings, seed| {
         settings.limit_arrays(

@@ -30,10 +30,10 @@ pub(crate) static SRAD: Workload = Workload {
         paper: &[("rows", "2048"), ("columns", "2048"), ("region", "128"), ("iterations", "2")],
     },
     settings: &[
-        Setting::count("rows", 128, 2, 1 << 13, "rows of the image"),
-        Setting::count("columns", 128, 2, 1 << 13, "columns of the image"),
-        Setting::count("region", 64, 2, 1 << 13, "rows and columns of the region of speckles"),
-        Setting::count("iterations", 2, 1, 1000, "iterations"),
+        Setting::count("rows", 128, 2, 1 << 13, "number of rows of the image"),
+        Setting::count("columns", 128, 2, 1 << 13, "number of columns of the image"),
+        Setting::count("region", 64, 2, 1 << 13, "number of rows and of columns of the region of speckles"),
+        Setting::count("iterations", 2, 1, 1000, "number of iterations"),
     ],
     make: srad,
 };
@@ -207,7 +207,9 @@ fn srad(settings: &Settings, seed: u64) -> Result<Instance, BadSetting> {
     let (rows, columns) = (settings.count("rows") as u32, settings.count("columns") as u32);
     let (region, iterations) = (settings.count("region") as u32, settings.count("iterations"));
     if region > rows.min(columns) {
-        let why = format!("a region of {region} rows and columns exceeds {rows} rows or {columns} columns");
+        let why = format!(
+            "a region of {region} rows and columns exceeds the image of {rows} rows and {columns} columns"
+        );
         return Err(settings.conflict(why));
     }
     let n = u64::from(rows) * u64::from(columns);

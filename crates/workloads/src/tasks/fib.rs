@@ -26,7 +26,7 @@ pub(crate) static FIB: Workload = Workload {
         paper: &[("n", "24")],
     },
     settings: &[
-        Setting::count("n", 16, 0, 30, "the index of the number"),
+        Setting::count("n", 16, 0, 30, "the index of the Fibonacci number"),
         RUN[0],
         RUN[1],
         RUN[2],
@@ -62,8 +62,8 @@ struct Fib {
 
 impl Fib {
     /// Stores the number of each lane in the lane's frame, at the place of this child. If both
-    /// numbers of a frame are stored, makes the task `add` for it. A lane without a frame stores
-    /// its number as the answer.
+    /// numbers of a frame are now stored, makes the task `add` for this frame. A lane without a
+    /// frame stores its number as the answer.
     async fn leave(
         &self,
         w: &Wave,
@@ -117,7 +117,7 @@ impl TaskProgram<3> for Fib {
     }
 }
 
-/// The Fibonacci number, and the number of calls that have children, on the host.
+/// The Fibonacci number `n`, and the number of calls that have children, both computed on the host.
 fn reference(n: u64) -> (u32, u64) {
     let (mut this, mut next) = ((0u32, 0u64), (1, 0));
     for _ in 0..n {

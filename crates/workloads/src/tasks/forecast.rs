@@ -9,13 +9,14 @@ use std::collections::VecDeque;
 use super::sha1;
 use super::tree::{CHILDREN_MAX, Limits, Tree};
 
-/// The visit of nodes ends when this number of nodes is known.
+/// The forecast stops visiting nodes when this number of nodes is known.
 const NODES_SEEN: usize = 1 << 16;
 
 /// The maximum number of heights below the visited part for which sizes are computed.
 const HEIGHTS_MAX: u32 = 1 << 14;
 
-/// A tree is too large only if the limit is this number of standard deviations below the mean.
+/// The forecast calls a tree too large only if the limit is at least this number of standard
+/// deviations below the mean.
 const DEVIATIONS: f64 = 10.0;
 
 /// The distribution of the size of a subtree: its mean, and the square of the ratio of its standard
@@ -65,8 +66,9 @@ impl Tree {
         (visited, waiting.into_iter().map(|(.., height)| height).collect())
     }
 
-    /// The size of a subtree whose root has each height from `first` to `deepest`. It is a lower
-    /// bound, because nodes below `deepest` are not counted.
+    /// For each height from `first` to `deepest`, the distribution of the size of a subtree whose
+    /// root has this height. The size is a lower bound, because nodes below `deepest` are not
+    /// counted.
     fn sizes(&self, first: u32, deepest: u64) -> Vec<Size> {
         let mut below = Size { mean: 0.0, spread: 0.0 };
         let mut sizes = Vec::new();

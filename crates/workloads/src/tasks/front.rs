@@ -80,7 +80,7 @@ impl<const WORDS: usize> Fronts<WORDS> {
         if entries.len() > self.count as usize {
             let (needed, count) = (entries.len(), self.count);
             host.fail(format!(
-                "the first tasks need {}, but there are {count}: raise `fronts`",
+                "the first tasks need {}, but only {count} exist: raise `fronts`",
                 counted(needed as u64, "task-front")
             ))
             .await;
@@ -111,7 +111,8 @@ impl<const WORDS: usize> Fronts<WORDS> {
         }
     }
 
-    /// Writes the task of each active lane into its slot, the entry of the lane in `slots`.
+    /// Writes the task of each active lane into a slot of the front. `slots` has the number of the
+    /// slot for each lane.
     pub(super) fn scatter(&self, w: &Wave, front: u32, slots: &Lanes<u32>, tasks: &[Lanes<u32>; WORDS]) {
         for (word, values) in tasks.iter().enumerate() {
             let at = *slots + self.place(front, word) as u32;

@@ -23,7 +23,7 @@ pub(crate) static QUEENS: Workload = Workload {
         paper: &[("queens", "11")],
     },
     settings: &[
-        Setting::count("queens", 8, 1, 16, "queens, and rows and columns of the board"),
+        Setting::count("queens", 8, 1, 16, "number of queens, of rows and of columns of the board"),
         RUN[0],
         RUN[1],
         RUN[2],
@@ -61,7 +61,7 @@ impl TaskProgram<4> for Queens {
     }
 }
 
-/// The number of complete placements and of partial placements, on the host.
+/// The number of complete placements and the number of partial placements, computed on the host.
 fn reference(queens: u32, [columns, left, right]: [u32; 3], row: u32) -> (u64, u64) {
     if row == queens {
         return (1, 1);

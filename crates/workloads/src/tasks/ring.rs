@@ -26,7 +26,7 @@ const RUNNING: u64 = 3;
 /// count of running wavefronts.
 const VARIABLES: u64 = 4;
 
-/// A shared queue. Kernels copy the value freely.
+/// A shared queue. Kernels may copy this value: all copies share the same arrays in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ring {
     variables: Array<u32>,
@@ -143,8 +143,9 @@ impl Ring {
     }
 
     /// Reads the variables of the ring: by one access, or by several if a wavefront has fewer lanes
-    /// than there are variables. The values need not be of the same time. A wavefront that takes an
-    /// entry checks the head and the slot again, and a count of zero stays zero.
+    /// than there are variables. The values need not be of the same time. This is safe, because a
+    /// wavefront that takes an entry checks the head and the slot again, and a count of zero stays
+    /// zero.
     pub(super) fn look(&self, w: &Wave) -> impl Future<Output = RingSnapshot> + use<> {
         let (lanes, order) = (u64::from(w.lanes()), relaxed(self.level));
         let load = |base: u64| w.below(base, VARIABLES).atomic_load(self.variables, Unit(base), order);
@@ -172,7 +173,7 @@ impl Ring {
             if tail.wrapping_sub(head) >= self.capacity {
                 let Ring { capacity, name, setting, .. } = self;
                 let holds = counted((*capacity).into(), "task-front");
-                w.fail(format!("{name} overflows: it holds {holds}; raise `{setting}`")).await;
+                w.fail(format!("{name} overflows: it holds at most {holds}; raise `{setting}`")).await;
             }
         }
         let turn = u64::from(full(tail)) << 32;

@@ -57,11 +57,11 @@ pub struct Plan {
     pub group_queue: u32,
     /// The capacity of the device's queue, in task-fronts.
     pub device_queue: u32,
-    /// If a work-group's queue has fewer fronts than this, it gets more. The number 0 means one
-    /// front for each wavefront.
+    /// If a work-group's queue has fewer task-fronts than this number, workers move more fronts to
+    /// it. The number 0 means one front for each wavefront.
     pub group_low: u32,
-    /// If the device's queue has fewer fronts than this, it gets more. The number 0 means one front
-    /// for each work-group.
+    /// If the device's queue has fewer task-fronts than this number, workers move more fronts to
+    /// it. The number 0 means one front for each work-group.
     pub device_low: u32,
 }
 
@@ -80,9 +80,21 @@ const SLOTS_MOST: u64 = 1 << 26;
 pub const SETTINGS: [Setting; 10] = [
     super::policy::SCOPES,
     super::policy::PARTIAL,
-    Setting::count("work-groups", 0, 0, 1 << 16, "persistent work-groups; 0 makes one per compute unit"),
-    Setting::count("waves", WAVES as u64, 1, 64, "wavefronts of a work-group"),
-    Setting::count("fronts", FRONTS as u64, 1, FRONTS_MAX, "task-fronts in memory"),
+    Setting::count(
+        "work-groups",
+        0,
+        0,
+        1 << 16,
+        "number of persistent work-groups; 0 makes one per compute unit",
+    ),
+    Setting::count("waves", WAVES as u64, 1, 64, "number of wavefronts of a work-group"),
+    Setting::count(
+        "fronts",
+        FRONTS as u64,
+        1,
+        FRONTS_MAX,
+        "number of task-fronts (groups of tasks, one for each lane) in memory",
+    ),
     Setting::count(
         "wave-queue",
         WAVE_QUEUE as u64,

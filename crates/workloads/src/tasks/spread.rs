@@ -37,7 +37,8 @@ impl Spread {
     }
 
     /// Assigns consecutive items to the lanes of `w`: lane 0 gets the item `first`. For each lane,
-    /// returns the lane to which its item belonged at first, and the number of the item there.
+    /// returns the lane to which its item belonged at first, and the number of the item among the
+    /// items of that lane.
     pub(super) fn at(&self, w: &Wave, first: u64) -> (Lanes<u32>, Lanes<u32>) {
         let item = w.lane_id().to_u64() + first;
         let mut lane = Lanes::splat(0u32);

@@ -17,8 +17,8 @@ pub(super) const CHILDREN_MAX: u32 = 100;
 /// The distribution of the number of children.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TreeKind {
-    /// Every node below the root has either a fixed number of children or none. The probability is
-    /// the same at every height. The root has many children.
+    /// Every node below the root has either a fixed number of children or none. The probability
+    /// that it has children is the same at every height. The root has many children.
     Binomial,
     /// The number of children follows a geometric distribution, whose mean depends on the height.
     Geometric,
@@ -46,13 +46,14 @@ pub struct Tree {
     pub kind: TreeKind,
     /// The way in which the mean of a geometric distribution depends on the height.
     pub shape: TreeShape,
-    /// The depth parameter of the shape, a height. The mean at each height is computed from it.
+    /// The depth parameter of the shape, which is a height. The mean number of children at each
+    /// height is computed from this parameter.
     pub depth: u32,
     /// The mean number of children of the root. If the tree is binomial, the exact number.
     pub branching: f64,
     /// The probability that a node of a binomial tree has children.
     pub probability: f64,
-    /// The number of children of a node of a binomial tree that has children.
+    /// In a binomial tree, the number of children of each node that has children.
     pub fan_out: u32,
     /// A hybrid tree is geometric down to this fraction of its depth.
     pub shift: f64,
@@ -60,7 +61,7 @@ pub struct Tree {
     pub seed: u32,
 }
 
-/// The result of a traversal.
+/// The result of a traversal of a tree.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TreeSummary {
     /// The number of nodes.

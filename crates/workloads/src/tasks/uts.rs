@@ -51,7 +51,7 @@ pub(crate) static UTS: Workload = Workload {
     settings: &[
         TREE,
         SHAPE,
-        Setting::count("depth", 5, 1, 1 << 20, "the depth parameter of the shape"),
+        Setting::count("depth", 5, 1, 1 << 20, "the depth parameter of the shape of the tree"),
         Setting::decimal("branching", "4", (0, 1 << 20), "mean number of children of the root"),
         Setting::decimal(
             "probability",
@@ -59,7 +59,13 @@ pub(crate) static UTS: Workload = Workload {
             (0, 1),
             "the probability that a node of a binomial tree has children",
         ),
-        Setting::count("fan-out", 0, 0, CHILDREN_MAX as u64, "the number of these children"),
+        Setting::count(
+            "fan-out",
+            0,
+            0,
+            CHILDREN_MAX as u64,
+            "the number of children of a node of a binomial tree that has children",
+        ),
         Setting::decimal(
             "shift",
             "0.5",
@@ -67,7 +73,7 @@ pub(crate) static UTS: Workload = Workload {
             "the fraction of the depth in which a hybrid tree is geometric",
         ),
         Setting::count("tree-seed", 19, 0, u32::MAX as u64, "the seed of the tree"),
-        Setting::count("nodes-max", 1 << 24, 1, 1 << 32, "the limit of nodes; a larger tree is refused"),
+        Setting::count("nodes-max", 1 << 24, 1, 1 << 32, "maximum number of nodes; a larger tree is refused"),
         RUN[0],
         RUN[1],
         RUN[2],
@@ -83,8 +89,9 @@ pub(crate) static UTS: Workload = Workload {
 };
 
 /// The trees of the benchmark's documentation, and small versions with about 125,000 nodes. A small
-/// version has a smaller depth, and the first seed with which its size is within one percent of
-/// that. The tree T3 has no small version, because it has too little parallelism for a GPU.
+/// version has a smaller depth, and the first seed with which its number of nodes is within one
+/// percent of 125,000. The tree T3 has no small version, because it has too little parallelism for
+/// a GPU.
 pub(crate) static INPUTS: [NamedInput; 9] = [
     NamedInput {
         name: "T1",

@@ -29,7 +29,7 @@ use super::policy::{PartialFronts, Scopes};
 use super::ring::{Ring, Rings};
 use super::spread::Spread;
 
-/// The queues of a run. Kernels copy the value freely.
+/// The queues of a run. Kernels may copy this value: all copies share the same arrays in memory.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Queues<const WORDS: usize> {
     pub(super) fronts: Fronts<WORDS>,
@@ -40,9 +40,11 @@ pub(super) struct Queues<const WORDS: usize> {
     pub(super) device: Ring,
     pub(super) scopes: Scopes,
     pub(super) partial: PartialFronts,
-    /// If a work-group's queue has fewer fronts than this, it gets more.
+    /// If a work-group's queue has fewer task-fronts than this number, workers move more fronts to
+    /// it.
     pub(super) group_low: u32,
-    /// If the device's queue has fewer fronts than this, it gets more.
+    /// If the device's queue has fewer task-fronts than this number, workers move more fronts to
+    /// it.
     pub(super) device_low: u32,
 }
 
@@ -216,7 +218,7 @@ impl<const WORDS: usize> Worker<WORDS> {
             let (wave, group) = (self.w.index(), self.w.work_group());
             let message = format!(
                 "the queue of wavefront {wave} in work-group {group} overflows: \
-                 it holds {}; raise `wave-queue`",
+                 it holds at most {}; raise `wave-queue`",
                 counted(capacity.into(), "task-front")
             );
             self.w.fail(message).await;
@@ -302,7 +304,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(entry)
     }
 
-    /// Takes a front from a shared queue. The wavefront counts as one that has work.
+    /// Takes a front (task-front) from a shared queue. The wavefront already counts as one that has
+    /// work.
     async fn take_shared(&mut self) -> Option<Entry> {
         let (group, device) = (self.group, self.queues.device);
         let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));

@@ -1,4 +1,4 @@
-//! Error messages name the place, the value found and the expectation.
+//! Error messages name the place in the file, the value found there and the value expected.
 
 use workloads::graph::{DefectPolicy, Format, ReadOptions};
 
@@ -100,19 +100,22 @@ fn errors_of_a_matrix_are_named() {
         ),
         (
             &format!("{MTX} pattern general\n2 2 1\n2 2\n"),
-            "g:3:1: found a self loop, which the options refuse",
+            "g:3:1: found a self loop, which the options of the reader refuse",
         ),
         (
             &format!("{MTX} pattern general\n3 3 4\n1 2\n2 3\n% x\n3 1\n1 2\n"),
-            "g:7:1: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 3, which the options refuse",
+            "g:7:1: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 3, which \
+             the options of the reader refuse",
         ),
         (
             &format!("{MTX} pattern general\n4000000000 4000000000 9\n"),
-            "g:2:23: a graph of 4000000000 vertices and 9 arcs takes at least 119.2 GiB to read, but at most 1.0 MiB may be used",
+            "g:2:23: a graph of 4000000000 vertices and 9 arcs needs at least 119.2 GiB of memory to read, \
+             but the reader may use at most 1.0 MiB",
         ),
         (
             &format!("{MTX} pattern general\n9 9 1000000\n"),
-            "g:2:5: a graph of 9 vertices and 1000000 arcs takes at least 34.3 MiB to read, but at most 1.0 MiB may be used",
+            "g:2:5: a graph of 9 vertices and 1000000 arcs needs at least 34.3 MiB of memory to read, but \
+             the reader may use at most 1.0 MiB",
         ),
     ];
     let cases: Vec<(&str, &str)> = cases.iter().map(|(text, want)| (*text, *want)).collect();
@@ -146,14 +149,16 @@ fn errors_of_a_dimacs_file_are_named() {
             ("p sp 3 1\na 1 2 3 4\n", "g:2:9: found `4`, expected the end of the line after an arc"),
             ("p sp 3 2\na 1 2 3\n", "g:3:1: the file ends here, expected arc 2 of 2"),
             ("p sp 3 1\na 1 2 3\na 2 1 3\n", "g:3:1: found `a`, expected the end of the file after 1 arc"),
-            ("p sp 3 1\na 2 2 3\n", "g:2:3: found a self loop, which the options refuse"),
+            ("p sp 3 1\na 2 2 3\n", "g:2:3: found a self loop, which the options of the reader refuse"),
             (
                 "p sp 3 2\na 1 2 3\na 1 2 1\n",
-                "g:3:3: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 2, which the options refuse",
+                "g:3:3: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 2, \
+                 which the options of the reader refuse",
             ),
             (
                 "p sp 50000 1\n",
-                "g:1:12: a graph of 50000 vertices and 1 arc takes at least 1.5 MiB to read, but at most 1.0 MiB may be used",
+                "g:1:12: a graph of 50000 vertices and 1 arc needs at least 1.5 MiB of memory to read, but \
+                 the reader may use at most 1.0 MiB",
             ),
         ],
     );
@@ -193,12 +198,14 @@ fn errors_of_a_metis_file_are_named() {
             ),
             (
                 "2 1 1\n2 5\n1 6\n",
-                "g:2:1: found weight 5 for the edge to vertex 2, expected 6, its weight on line 3",
+                "g:2:1: found weight 5 for the edge to vertex 2, expected 6, the weight of this edge on line \
+                 3",
             ),
-            ("2 1\n1 2\n", "g:2:1: found a self loop, which the options refuse"),
+            ("2 1\n1 2\n", "g:2:1: found a self loop, which the options of the reader refuse"),
             (
                 "2 2\n2 2\n1 1\n",
-                "g:2:3: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 2, which the options refuse",
+                "g:2:3: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 2, \
+                 which the options of the reader refuse",
             ),
         ],
     );
@@ -231,12 +238,14 @@ fn errors_of_a_snap_file_are_named() {
             ("# Nodes: 5000000000 Edges: 2\n", "g:1:1: found 5000000000 nodes, expected at most 4294967295"),
             (
                 "# Nodes: 3 Edges: 1000000\n",
-                "g:1:1: a graph of 3 vertices and 1000000 arcs takes at least 34.3 MiB to read, but at most 1.0 MiB may be used",
+                "g:1:1: a graph of 3 vertices and 1000000 arcs needs at least 34.3 MiB of memory to read, \
+                 but the reader may use at most 1.0 MiB",
             ),
-            ("0 1\n1 1\n", "g:2:1: found a self loop, which the options refuse"),
+            ("0 1\n1 1\n", "g:2:1: found a self loop, which the options of the reader refuse"),
             (
                 "0 1\n2 1\n0 1\n",
-                "g:3:1: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 1, which the options refuse",
+                "g:3:1: found a duplicate of the arc from vertex 0 to vertex 1 (counted from 0) on line 1, \
+                 which the options of the reader refuse",
             ),
         ],
     );

@@ -35,8 +35,8 @@ fn a_small_file_that_decompresses_to_a_large_one_stops_at_the_budget() {
     assert!(packed.len() < 1 << 16);
     let options = ReadOptions { format: Some(Format::Snap), memory_bytes: 1 << 20, ..ReadOptions::default() };
     let error = load(&packed, &options).expect_err("too large").to_string();
-    let want =
-        ": a graph of at least 52429 arcs takes at least 1.0 MiB to read, but at most 1.0 MiB may be used";
+    let want = ": a graph of at least 52429 arcs needs at least 1.0 MiB of memory to read, but the reader \
+                may use at most 1.0 MiB";
     assert!(error.starts_with("g:52429:4") && error.ends_with(want), "{error}");
 }
 

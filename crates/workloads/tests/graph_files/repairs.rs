@@ -1,4 +1,4 @@
-//! The reader counts what it adds, removes and renumbers.
+//! The reader counts the arcs that it adds and removes, and the vertices that it renumbers.
 
 use workloads::graph::{Direction, Format, ReadOptions, Weights};
 

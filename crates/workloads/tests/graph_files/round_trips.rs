@@ -36,7 +36,8 @@ fn graphs(numbers: &'static [Numbers]) -> impl Strategy<Value = Csr> {
     )
 }
 
-/// The graph without self loops and parallel arcs, and with one weight per edge.
+/// The undirected graph, without self loops and parallel arcs. If `graph` has weights, both arcs of
+/// an edge get the same weight.
 fn undirected(graph: &Csr) -> Csr {
     let mut undirected = graph.undirected();
     if graph.weights.is_some() {
@@ -158,7 +159,8 @@ proptest! {
     }
 }
 
-/// Drops empty weights, which equal missing weights here.
+/// Removes an empty list of weights. A graph without arcs reads the same with an empty list and
+/// without one.
 fn without_emptiness(mut graph: Csr) -> Csr {
     graph.weights = graph.weights.filter(|weights| !weights.is_empty());
     graph

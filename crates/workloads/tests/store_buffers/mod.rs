@@ -1,9 +1,10 @@
-//! A test machine with a store buffer per wavefront. Reads pass older stores
-//! unless the order forbids it. The machine records atomics.
+//! A test machine in which each wavefront has a store buffer. A read may be performed before older
+//! stores of its wavefront, unless the memory order forbids it. The machine records all atomic
+//! accesses.
 //!
-//! It performs one operation or one buffered store at a time, in a random order.
-//! A sequentially consistent access, a read-modify-write and the end of a
-//! wavefront drain the buffer first.
+//! The machine performs one operation or one buffered store at a time, in a random order. A
+//! sequentially consistent access, a read-modify-write and the end of a wavefront drain the buffer
+//! first.
 
 use std::collections::VecDeque;
 
@@ -33,7 +34,7 @@ struct Wave {
     at_barrier: Option<OpId>,
 }
 
-/// The machine.
+/// The test machine: its memory, its wavefronts and its record of atomic accesses.
 pub(crate) struct Machine {
     session: Session,
     memory: Vec<u8>,
@@ -61,7 +62,7 @@ fn write(memory: &mut Vec<u8>, addr: u64, bytes: &[u8]) {
     memory[addr as usize..end].copy_from_slice(bytes);
 }
 
-/// Performs an access of all lanes in one memory.
+/// Performs the accesses of all lanes of one operation on `memory`.
 fn perform(op: &mut Posted, memory: &mut Vec<u8>) {
     for lane in op.exec.iter() {
         let (addr, width) = (op.addr(lane).0, op.width);
@@ -80,7 +81,8 @@ fn perform(op: &mut Posted, memory: &mut Vec<u8>) {
     }
 }
 
-/// Runs a program. Returns its answer, and the machine with its record.
+/// Runs a program on the test machine. Returns the answer of the program, and the machine with its
+/// record of atomic accesses. `buffers` says whether wavefronts have store buffers.
 pub(crate) fn run(program: Program, shape: Shape, buffers: bool, seed: u64) -> (Answer, Machine) {
     let mut machine = Machine {
         session: Session::new(program, shape),
@@ -177,7 +179,8 @@ impl Machine {
         }
     }
 
-    /// Performs one buffered store or one operation of a random wavefront.
+    /// Picks a random wavefront, and performs one of its buffered stores or operations, if it has
+    /// any.
     fn step(&mut self) {
         let index = self.rng.below(self.waves.len() as u64) as usize;
         let wave = &mut self.waves[index];

@@ -18,7 +18,8 @@ use std::collections::BTreeMap;
 /// The L1 cache of a compute unit in DeNovo.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1 {
-    /// The lines of the cache. Fills, and registrations for atomics, occupy miss registers.
+    /// The lines of the cache, its miss registers, and its outstanding operations at the banks. A
+    /// miss register is in use for each fill and for each registration that an atomic needs.
     cache: FirstLevel<LineState>,
     /// The lines whose registration has been requested for stored data. Releases wait for these
     /// registrations. The value of a line is its class bit (parity), which distinguishes
@@ -66,8 +67,8 @@ impl L1 {
         }
     }
 
-    /// Performs an access on the line in this cache, if the resources that it needs are
-    /// free.
+    /// Performs an access on the line in this cache. If the access needs an entry of the store
+    /// buffer, a miss register or a way, and none is free, the access waits.
     fn here<P: RegistrationProtocol>(
         &mut self,
         ask: RequestInput<'_>,
@@ -112,20 +113,21 @@ impl L1 {
         self.event(line, event, Operand::Message(msg), cx)
     }
 
-    /// The number of used entries of the store buffer. A line occupies one entry until it is
-    /// registered.
+    /// The number of store-buffer entries in use. A line with stored data occupies one entry until
+    /// the line is registered.
     fn entries(&self) -> u32 {
         self.cache.lower.buffer.lines() + self.stored.len() as u32
     }
 
-    /// Whether a line may leave the store buffer. A line whose fill is under way may not.
+    /// Whether a line may leave the store buffer. It may not leave while its fill is under way.
     fn is_ready(array: &CacheArray<LineState>, line: LineAddr, homes: &Homes) -> bool {
         array.find(line, homes).is_none_or(|way| !matches!(array.state(way), LineState::IV | LineState::IX))
     }
 
-    /// Carries out the arrival of a fill. A line that could not leave the store buffer because of
-    /// this fill leaves in the same step. If it waited for the timer, a load could fetch the line
-    /// again first, and releases would starve.
+    /// Processes a fill that arrives. Until now, the line of this fill could not leave the store
+    /// buffer. If the line is the next to leave and must leave now, it leaves in the same step. If
+    /// the line waited for the drain timer instead, a load could first begin another fill of the
+    /// line, and releases would starve.
     fn filled<P: RegistrationProtocol>(
         &mut self,
         line: LineAddr,
@@ -148,8 +150,8 @@ impl L1 {
         }
     }
 
-    /// Whether the policy, a full buffer or a flush requires that the head of the buffer leaves it
-    /// now.
+    /// Whether the head of the store buffer must leave the buffer now and can leave it. The write
+    /// policy, a full buffer or a flush can require this.
     fn is_due<P: RegistrationProtocol>(&self, cx: &Cx<'_, P>) -> bool {
         let (l1, buffer) = (&cx.level().array, &self.cache.lower.buffer);
         let is_eager = l1.policy != WritePolicy::Combining || self.entries() >= l1.store_buffer_entries;
@@ -158,7 +160,7 @@ impl L1 {
         (is_eager && buffer.lines() > 0 || buffer.has_flush()) && !buffer.is_blocked() && is_ready
     }
 
-    /// Arms the drain timer if the head of the buffer is due to leave it.
+    /// Arms the drain timer if the head of the store buffer must leave the buffer now.
     fn drain_if_due<P: RegistrationProtocol>(&self, cx: &mut Cx<'_, P>) {
         if self.is_due(cx) {
             cx.fx.timer(TimerClass::Drain);
@@ -295,7 +297,7 @@ impl<P: RegistrationProtocol> Controller<P> for L1 {
                 self.event_in(way, LineEvent::Evict, Operand::Nothing, cx)
             }
             Input::Timer(TimerClass::Drain) => self.drain(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
+            Input::Timer(_) => Disposition::Impossible("the controller has not armed this timer"),
             Input::Memory(_) => Disposition::Impossible("an L1 does not access memory"),
             Input::Tick { .. } => Disposition::Done,
         };
@@ -340,7 +342,10 @@ impl<P: RegistrationProtocol> Controller<P> for L1 {
         // since.
         let registers = fills + registrations - stored..=fills + registrations;
         if stored as usize != self.stored.len() || stored != acks.outstanding() {
-            return Some("the registrations of stored data that releases wait for are not those under way");
+            return Some(
+                "the registrations for which releases wait differ from the registrations of stored data \
+                 under way",
+            );
         }
         self.cache.miscount(registers, |state| !matches!(state, IR | IE | R))
     }

@@ -22,8 +22,8 @@ use crate::parts::{DRF, OPENCL, PTX, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 
-/// The claims of both DeNovo protocols. Programs need no scopes, and any scope below the system is
-/// correct.
+/// The claims (the promised memory models) of both DeNovo protocols. A program need not choose
+/// scopes: any scope below system scope is correct.
 pub const CLAIMS: &[Claim] = &[DRF, OPENCL, PTX];
 
 /// Generates one of the two DeNovo protocols. The two differ only in the ranks of eviction victims.

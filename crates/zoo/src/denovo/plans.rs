@@ -1,4 +1,4 @@
-//! The plan of each operation at the L1.
+//! The plan of each operation at the L1: the list of its steps.
 
 use proto::{
     Effects, Level, OpClass, Order, PlanKey, Reach, RequestInput, Spending, Steps, TableId, symbols,
@@ -32,8 +32,8 @@ symbols! {
 }
 
 impl Step {
-    /// Attributes the request's time from this step on to the access, the acquire or the release,
-    /// for statistics.
+    /// For statistics: attributes the time of the request from this step on to the access, the
+    /// acquire or the release of the request.
     pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
@@ -53,7 +53,7 @@ impl Step {
 }
 
 proto::plans! {
-    /// The plan of each operation at the L1.
+    /// The plan of each operation at the L1: the list of its steps.
     pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
 }
 
@@ -65,8 +65,7 @@ const fn plan(key: PlanKey) -> Steps<Step> {
     if matches!(key.op, OpClass::Load | OpClass::Store) && key.is_plain() {
         return Steps::of(&[&[Here]]);
     }
-    // Earlier stores of this cache precede an access at system scope, whatever its
-    // order.
+    // An access at system scope, of any order, comes after the earlier stores of this cache.
     let registers: &[Step] =
         if key.releases() || is_system && key.is_access() { &[Step::RegisterStores] } else { &[] };
     let release: &[Step] = if is_system && key.releases() { &[FlushBanks] } else { &[] };

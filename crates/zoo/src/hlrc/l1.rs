@@ -18,7 +18,7 @@ use proto::{
     Order, Protocol, Rank, RequestInput, Row, SetIndex, Slot, Table, TimerClass, Way,
 };
 
-/// The table of the L1's lines. The variants of hLRC have different tables.
+/// A state transition table for the lines of an L1. The variants of hLRC use different tables.
 pub trait Rows:
     Table<State = LineState, Event = LineEvent, Action = LineAction> + Clone + Eq + Hash + Debug
 {
@@ -28,12 +28,12 @@ impl<T: Table<State = LineState, Event = LineEvent, Action = LineAction> + Clone
 {
 }
 
-/// A waiter for a flush of the cache.
+/// A waiter for a flush of the cache: a request, or the return of a registration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Waiter {
-    /// A request of this compute unit waits.
+    /// The request of this compute unit in this slot waits for the flush.
     Request(Slot),
-    /// The return of a line's registration waits for the flush.
+    /// The return of this line's registration to the bank waits for the flush.
     Return(LineAddr),
 }
 
@@ -99,8 +99,8 @@ impl<T: Rows> L1<T> {
         }
     }
 
-    /// Performs an access on the line in this cache, if the resources that it needs are
-    /// free.
+    /// Performs an access on the line in this cache. If the access needs an entry of the store
+    /// buffer, a miss register or a way, and none is free, the access waits.
     fn here<P: RegistrationProtocol>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         let (stage, operand) = (cx.stage, Operand::Request(ask));
         let place = self.cache.array.place(ask.req.line, cx.world.homes);
@@ -134,7 +134,9 @@ impl<T: Rows> L1<T> {
             ToL1::Recall { line } => (line, LineEvent::Recall),
             ToL1::Forward { line, .. } => (line, LineEvent::Forward),
             ToL1::Serve { .. } => {
-                return Disposition::Impossible("the L2 itself sends the data of a registered line");
+                return Disposition::Impossible(
+                    "the L2 itself sends the data of a registered line, so it asks no L1 to send them",
+                );
             }
         };
         self.event(line, event, Operand::Message(msg), cx)
@@ -193,7 +195,7 @@ impl<T: Rows> L1<T> {
     }
 }
 
-/// The event of the table for a request to a line in this cache.
+/// The event in the state transition table of a line that stands for this request.
 fn event_of(ask: RequestInput<'_>) -> LineEvent {
     let req = ask.req;
     match req.op {
@@ -308,7 +310,7 @@ impl<P: RegistrationProtocol, T: Rows> Controller<P> for L1<T> {
                 self.event_in(way, LineEvent::Evict, Operand::Nothing, cx)
             }
             Input::Timer(TimerClass::Drain) => self.drain(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
+            Input::Timer(_) => Disposition::Impossible("the controller has not armed this timer"),
             Input::Memory(_) => Disposition::Impossible("an L1 does not access memory"),
             Input::Tick { .. } => Disposition::Done,
         };

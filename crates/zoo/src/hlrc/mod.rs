@@ -1,8 +1,9 @@
 //! `hlrc`: lazy release consistency for GPUs.
 //!
-//! Only lines of atomics are registered. At any time at most one L1 is registered for a line and
-//! performs its atomics, and the L2 records which L1. Acquires and releases cost nothing while the
-//! registration stays. When the registration moves, the L1 that loses it flushes, and the L1 that
+//! Only lines that atomics access are registered. At any time at most one L1 is registered for a
+//! line. This L1 performs the atomics on the line, and the L2 records which L1 it is. While the
+//! registration of a line stays at an L1, acquires and releases through this line cost nothing
+//! there. When the registration moves to another L1, the L1 that loses it flushes, and the L1 that
 //! gains it invalidates. Data is cached as in [`crate::vi`].
 //!
 //! Source: hLRC paper (MICRO 2016), sections II.E, III and V.B to V.C, Table 3 (rows c0 to c23).
@@ -27,8 +28,8 @@ use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 use proto::issue::IssueRule;
 
-/// The claims of the two hLRC protocols that use the published tables. Programs need no scopes, and
-/// any scope below the system is correct.
+/// The claims (the promised memory models) of the two hLRC protocols that use the published tables.
+/// A program need not choose scopes: any scope below system scope is correct.
 pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "drf",
@@ -39,8 +40,8 @@ pub const CLAIMS: &[Claim] = &[
     OPENCL,
 ];
 
-/// Generates one of the three hLRC protocols. They differ in their tables and in the ranks of
-/// victims.
+/// Generates one of the three hLRC protocols. The three differ in their tables and in the ranks of
+/// eviction victims.
 macro_rules! hlrc {
     (
         $(#[doc = $doc:literal])+

@@ -1,4 +1,4 @@
-//! The plan of each operation at the L1.
+//! The plan of each operation at the L1: the list of its steps.
 
 use proto::{Effects, OpClass, Order, PlanKey, Reach, RequestInput, Spending, Steps, TableId, symbols};
 
@@ -41,8 +41,9 @@ symbols! {
 }
 
 impl Step {
-    /// Attributes the request's time from this step on to the access, the acquire or the release,
-    /// for statistics. The consequences of a registration belong to the access.
+    /// For statistics: attributes the time of the request from this step on to the access, the
+    /// acquire or the release of the request. The flush and the invalidation that a registration
+    /// causes count as time of the access.
     pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
@@ -62,7 +63,7 @@ impl Step {
 }
 
 proto::plans! {
-    /// The plan of each operation at the L1.
+    /// The plan of each operation at the L1: the list of its steps.
     pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
 }
 
@@ -90,8 +91,8 @@ const fn plan(key: PlanKey) -> Steps<Step> {
     Steps::of(&[release, access(key), acquire, &[AnswerIt]])
 }
 
-/// The steps that perform the access of an operation. The plan is fixed before it is known whether
-/// the line is registered here, so the steps cover both cases.
+/// The steps that perform the access of an operation. The steps are fixed before the L1 knows
+/// whether the line is registered to it, so they cover both cases.
 const fn access(key: PlanKey) -> &'static [Step] {
     use Step::{Anywhere, Below, BelowSystem, Here, Pass, Post, Unregistered};
     match (key.op, key.reach()) {

@@ -1,8 +1,10 @@
-//! The state transition table of a line in a bank, for [`super::RepairedTable`].
+//! The state transition table of a line in an L2 bank of repaired hLRC. The L1s of this protocol
+//! use [`super::RepairedTable`].
 //!
-//! As published, a relaxed atomic is performed in the cache that is registered. A data load or a
-//! release of another thread does not see the atomic's result there. In this table, the bank
-//! recalls the line first, as for any atomic that the L2 performs.
+//! As published, a relaxed atomic is performed in the cache that is registered for the line. A data
+//! load or a release of another thread does not see the atomic's result there. In this table, the
+//! bank recalls the registration first and then performs the atomic itself, like any other atomic
+//! that the L2 performs.
 
 use super::BankTable;
 use crate::registration::{BankAction, BankEvent, BankState};

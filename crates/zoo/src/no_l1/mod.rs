@@ -2,9 +2,9 @@
 //!
 //! If the first-level caches are not used, they cannot be incoherent. The port of a compute unit,
 //! its entry to the network, holds only outstanding operations. Plain stores and updates without a
-//! result are posted, and a release waits for their acks. Work-group scope needs no wait, because
-//! messages from one port to one bank stay in order and all work-items of a group use the same
-//! port.
+//! result are posted: they do not wait for their acks, but a later release does. An acquire or a
+//! release at work-group scope need not wait, because messages from one port to one bank stay in
+//! order, and all work-items of a work-group use the same port.
 //!
 //! Source: HRF paper (ASPLOS 2014), section 2.3 (potentially shared data made uncachable). The
 //! banks are those of [`crate::vi`].

@@ -7,7 +7,7 @@ use proto::{
 };
 
 proto::plans! {
-    /// The plan of each operation at the port.
+    /// The plan of each operation at the port: the list of its steps.
     pub struct PortPlans: Step = plan, TableId(1), "Operations at the port"
 }
 
@@ -20,8 +20,8 @@ const fn plan(key: PlanKey) -> Steps<Step> {
 }
 
 /// The steps that perform the access of an operation. Operations of one work-group need no further
-/// steps to stay in order, because they use the channels of one port, and a channel keeps the
-/// order.
+/// steps to stay in order, because they all use the channels of the same port, and a channel keeps
+/// the order of its messages.
 const fn access(key: PlanKey) -> &'static [Step] {
     use Step::{Below, BelowSystem, Post};
     match (key.op, key.reach()) {

@@ -1,4 +1,4 @@
-//! The lines of a first-level cache, and the actions of its table.
+//! The lines of a first-level cache, and functions for the actions of its state transition table.
 
 use super::{HasBankMessages, LowerLevel, ToBank};
 use core::fmt::Debug;
@@ -10,8 +10,8 @@ use proto::{
     Protocol, RequestInput, Slot, Table, TimerClass, Way,
 };
 
-/// A first-level cache: its lines, and its outstanding operations at the level below. `W`
-/// identifies waiters for a flush.
+/// A first-level cache: its lines, and its outstanding operations at the level below. `S` is the
+/// type of a line's state. A value of the type `W` identifies a waiter for a flush.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct FirstLevel<S, W = Slot> {
     /// The lines of the cache.
@@ -24,29 +24,30 @@ pub struct FirstLevel<S, W = Slot> {
 
 proto::clone_in_place! { [S: Clone, W: Clone] FirstLevel<S, W> { array, lower, fills } }
 
-/// The resources that an access needs before its row is carried out.
+/// The resources that an access needs before its row of the table is carried out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ResourceNeeds {
     /// Whether the access needs an entry of the store buffer.
     pub entry: bool,
     /// Whether the access needs a miss register.
     pub register: bool,
-    /// Whether the access needs a way, because the line has none.
+    /// Whether the access needs a way for its line. A free way is required only if the line does
+    /// not already have a way.
     pub way: bool,
 }
 
-/// The operand of an event of a line: the data that the actions of the event's row use.
+/// The data that comes with an event of a line. The actions in the table row of the event use it.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// The request that causes the event.
     Request(RequestInput<'a>),
     /// The bytes of the fill that causes the event.
     Fill(&'a LineData),
-    /// The event has no operand.
+    /// No data comes with the event.
     Nothing,
 }
 
-/// Performs an access on the bytes of a line. Returns the old bytes.
+/// Performs an access on the bytes of a line. Returns the accessed bytes as they were before.
 pub(super) fn perform(bytes: &mut LineData, op: Op, operands: &LineData, mask: ByteMask) -> LineData {
     let old = bytes.masked(mask);
     match op {
@@ -75,8 +76,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
     }
 
     /// Checks whether an access lacks a resource that it needs. Returns how the access must wait,
-    /// or `None` if it lacks nothing. An access that would start a fill or take a way also waits if
-    /// earlier inputs wait for a way of the same set.
+    /// or `None` if all resources are free. An access that would start a fill or take a way also
+    /// waits if earlier inputs wait for a way of the same set.
     #[inline]
     pub fn lacks<P: HasBankMessages>(
         &self,
@@ -109,9 +110,10 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.fx.uses.fetches += 1;
     }
 
-    /// Frees a miss register, and wakes the inputs that wait for a register or a way.
+    /// Frees a miss register, and wakes the inputs that wait for a miss register, or for a way in
+    /// the set of `place`.
     pub fn end_fill<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
-        cx.count_down(&mut self.fills, "a fill ends, but none was under way");
+        cx.count_down(&mut self.fills, "a fill ends, but no fill was under way");
         cx.fx.wake(Key::Way(place.set));
         cx.fx.wake(Key::Miss);
     }
@@ -122,22 +124,24 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.fx.send(cx.below(line), ToBank::Get { line });
     }
 
-    /// Completes [`FirstLevel::get`] when its fill has arrived: frees the miss register and wakes
-    /// inputs. Inputs that wait for a way or a register have priority over accesses that must
-    /// request this line again.
+    /// Completes [`FirstLevel::get`] when its fill has arrived: frees the miss register, and wakes
+    /// the inputs that wait for a way, for a miss register or for this line. The inputs that wait
+    /// for the line are woken last, because they may have to request the line again.
     pub fn end_get<P: Protocol>(&mut self, place: Place, cx: &mut Cx<'_, P>) {
         self.end_fill(place, cx);
         cx.fx.wake(Key::Line(place.line));
     }
 
-    /// Fills the bytes of a way that are not valid.
+    /// Writes the bytes of a fill into a way. Bytes of the way that are already valid stay as they
+    /// are.
     pub fn fill<P: Protocol>(&mut self, way: Way, data: &LineData, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;
         self.array.fill(way, data);
     }
 
-    /// The line that answers a non-atomic load at once ([`proto::Controller::hit`]). The plan of
-    /// the load must begin with the step `here`, and the only action of its row must be `reply`.
+    /// The line that answers a non-atomic load at once, or `None` if there is no such line (see
+    /// [`proto::Controller::hit`]). The load is answered at once only if its plan begins with the
+    /// step `here`, and `reply` is the only action in the table row of `event`.
     #[inline]
     #[must_use]
     pub fn hit<T: Table<State = S>, Q: Plans>(
@@ -159,8 +163,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.fx.reply(ask.slot, self.array.read(way));
     }
 
-    /// Writes bytes of a present line, which become dirty. Returns whether the line was clean
-    /// before.
+    /// Writes bytes of a line that is present in the cache. The written bytes become dirty. Returns
+    /// whether the line was clean before.
     pub fn write<P: Protocol>(
         &mut self,
         way: Way,
@@ -172,15 +176,16 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         self.array.write(way, data, mask)
     }
 
-    /// Puts a line into the store buffer if `was_clean`: the line was clean before a write.
+    /// Puts a written line into the store buffer, if the line was clean before the write
+    /// (`was_clean`).
     pub fn queue_if(&mut self, was_clean: bool, line: LineAddr) {
         if was_clean {
             self.lower.buffer.push(line);
         }
     }
 
-    /// Performs an atomic access on a present line. Returns the old bytes, and whether
-    /// the access made a clean line dirty.
+    /// Performs an atomic access on a line that is present in the cache. Returns the accessed bytes
+    /// as they were before, and whether the access made a clean line dirty.
     pub fn perform<P: Protocol>(
         &mut self,
         way: Way,
@@ -200,13 +205,14 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         (old, was_clean)
     }
 
-    /// Removes a line from the store buffer, and wakes the inputs that wait for an entry.
+    /// Removes a line from the store buffer, and wakes the inputs that wait for an entry of the
+    /// buffer.
     pub fn unqueue<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         self.lower.buffer.remove(line);
         cx.fx.wake(Key::StoreBuffer);
     }
 
-    /// The mask of the dirty bytes of a line, and the bytes.
+    /// The dirty bytes of the line in a way: their mask and their values.
     #[must_use]
     pub fn dirty_bytes(&self, way: Way) -> (ByteMask, LineData) {
         let mask = self.array.dirty(way);
@@ -227,9 +233,10 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         cx.fx.send(cx.below(line), ToBank::Write { line, mask, data, parity });
     }
 
-    /// The first count that differs from what it counts, or `None`. `fills` is the right number of
-    /// miss registers in use, and `is_queued` accepts the states in which a dirty line must be in the
-    /// store buffer.
+    /// Compares the counts of this cache with the things that they count. Returns a sentence about
+    /// the first wrong count, or `None` if all counts are right. `fills` is the range of right
+    /// values for the number of miss registers in use. `is_queued` accepts the states in which a
+    /// dirty line must be in the store buffer.
     #[must_use]
     pub fn miscount(
         &self,
@@ -246,11 +253,11 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         if !array.counts_ways() {
             Some("the number of occupied ways is wrong")
         } else if !fills.contains(&self.fills) {
-            Some("the number of miss registers in use differs from that of fills under way")
+            Some("the number of miss registers in use differs from the number of fills under way")
         } else if buffer.lines() as usize != buffer.queued().count() {
             Some("the number of lines in the store buffer is wrong")
         } else if forgotten || dirty != buffer.queued().count() {
-            Some("the lines in the store buffer are not the dirty lines")
+            Some("the lines in the store buffer differ from the dirty lines of the cache")
         } else {
             None
         }
@@ -269,7 +276,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
     }
 }
 
-/// Answers an atomic access that was performed in this cache. `old` holds the old bytes.
+/// Answers an atomic access that was performed in this cache. `old` holds the accessed bytes as
+/// they were before the access.
 pub fn performed<P: Protocol>(ask: RequestInput<'_>, old: LineData, cx: &mut Cx<'_, P>) {
     match ask.req.reads() {
         true => cx.fx.reply(ask.slot, old),
@@ -277,8 +285,9 @@ pub fn performed<P: Protocol>(ask: RequestInput<'_>, old: LineData, cx: &mut Cx<
     }
 }
 
-/// Generates the items of [`proto::parts::Lines`] for a controller with a [`FirstLevel`]. The
-/// arguments are the field, the table, and the state of an absent line.
+/// Generates the items `Table`, `ABSENT` and `array` of [`proto::parts::Lines`] for a controller
+/// that contains a [`FirstLevel`]. The arguments are the field with the [`FirstLevel`], the state
+/// transition table of its lines, and the state of a line that is not present.
 macro_rules! first_lines {
     ($cache:ident: $table:ty, absent: $absent:expr) => {
         type Table = $table;
@@ -290,9 +299,11 @@ macro_rules! first_lines {
     };
 }
 
-/// Generates methods of a [`proto::Controller`] with a [`FirstLevel`]. The arguments are the field,
-/// the table, and the state of lines that may be evicted. If that state is not given, the
-/// controller implements `victims` itself.
+/// Generates the methods `victims`, `lines`, `is_quiet` and `canonicalize` of a
+/// [`proto::Controller`] that contains a [`FirstLevel`]. The arguments are the field with the
+/// [`FirstLevel`], the state transition table of its lines, and the state of lines that may be
+/// evicted. If the last argument is absent, the macro does not generate `victims`, and the
+/// controller implements it itself.
 macro_rules! first_views {
     ($cache:ident: $table:ty, settled: $settled:expr) => {
         fn victims(&self, set: proto::SetIndex, out: &mut Vec<(proto::Way, proto::Rank)>) {

@@ -1,20 +1,21 @@
 //! The outstanding operations of a compute unit at the banks.
 //!
-//! The methods for steps of a plan return `None` if the request goes on with the next step, and a
-//! disposition if it is parked.
+//! Some methods carry out a step in the plan of a request. Such a method returns `None` if the
+//! request goes on with its next step at once. It returns a disposition if the request is parked
+//! (must wait).
 
 use super::{AccessSite, Answer, HasBankMessages, ToBank, ToL1};
 use proto::parts::{AckCounts, FlushWaiter, Popped, StoreBuffer};
 use proto::{Cause, Cx, Disposition, Key, LineAddr, Protocol, RequestInput, Slot, TimerClass, WritePolicy};
 
-/// The outstanding operations of a compute unit at the banks. `W` identifies waiters for
-/// a flush.
+/// The outstanding operations of a compute unit at the banks. A value of the type `W` identifies a
+/// waiter for a flush.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct LowerLevel<W = Slot> {
-    /// The dirty lines, the flushes under way, and the outstanding writes.
+    /// The store buffer: the dirty lines, the flushes under way, and the outstanding writes.
     pub buffer: StoreBuffer<W>,
     banks_due: AckCounts,
-    /// The waiters of completed flushes for which the controller itself must act.
+    /// Waiters whose flush is complete. The controller itself must act for each of them.
     flushed: Vec<W>,
 }
 
@@ -35,8 +36,8 @@ pub fn answer<P: Protocol>(ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Option<
     None
 }
 
-/// Parks a request until an answer arrives. The request then goes on with the next step of its
-/// plan.
+/// Parks a request (makes it wait) until an answer arrives. The request then goes on with the next
+/// step of its plan.
 fn park<P: Protocol>(slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
     cx.stage += 1;
     Some(Disposition::Stall(Key::Slot(slot)))
@@ -52,7 +53,7 @@ fn send<P: HasBankMessages>(ask: RequestInput<'_>, site: AccessSite, answer: Ans
 }
 
 impl<W: Copy + Eq> LowerLevel<W> {
-    /// Sends the access to a bank and waits for the answer.
+    /// Sends the access of a request to a bank. The request waits for the answer.
     pub fn below<P: HasBankMessages>(
         &mut self,
         ask: RequestInput<'_>,
@@ -63,8 +64,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         park(ask.slot, cx)
     }
 
-    /// Posts the access to the L2: the request does not wait for the ack. Only a later flush waits
-    /// for it.
+    /// Posts the access of a request to the L2: the request does not wait for the ack of the
+    /// access. Only a later flush waits for this ack.
     pub fn post<P: HasBankMessages>(
         &mut self,
         ask: RequestInput<'_>,
@@ -75,8 +76,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         None
     }
 
-    /// Begins a flush of this compute unit's dirty lines on behalf of a request, which waits for
-    /// the end of the flush.
+    /// Begins a flush of this compute unit's dirty lines on behalf of a request. The request waits
+    /// for the end of the flush.
     pub fn flush<P: Protocol>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition>
     where
         W: From<Slot>,
@@ -85,7 +86,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         if self.buffer.flush(ask.slot.into()) { None } else { park(ask.slot, cx) }
     }
 
-    /// Begins a flush of only the lines that `is_own` selects, on behalf of a request.
+    /// Begins a flush of only those lines that `is_own` selects, on behalf of a request. The
+    /// request waits for the end of the flush.
     pub fn flush_of<P: Protocol>(
         &mut self,
         ask: RequestInput<'_>,
@@ -99,8 +101,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         if self.buffer.flush_of(ask.slot.into(), is_own) { None } else { park(ask.slot, cx) }
     }
 
-    /// Begins a flush for a waiter other than a request. The waiter is answered when the flush
-    /// completes.
+    /// Begins a flush for a waiter that is not a request of this compute unit. When the flush
+    /// completes, the waiter is answered, or the controller acts for the waiter.
     pub fn flush_for<P: Protocol>(&mut self, waiter: W, cause: Cause, cx: &mut Cx<'_, P>)
     where
         W: FlushWaiter<P>,
@@ -111,12 +113,13 @@ impl<W: Copy + Eq> LowerLevel<W> {
         }
     }
 
-    /// Asks the banks to flush, and waits until their dirty bytes have reached memory.
+    /// Asks all banks to flush. The request in `slot` waits until the dirty bytes of the banks have
+    /// reached memory.
     pub fn flush_banks<P: HasBankMessages>(&mut self, slot: Slot, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         self.send_to_banks(slot, |slot| ToBank::Flush { slot }, cx)
     }
 
-    /// Asks the banks to invalidate their clean bytes, and waits for the acks.
+    /// Asks all banks to invalidate their clean bytes. The request in `slot` waits for the acks.
     pub fn invalidate_banks<P: HasBankMessages>(
         &mut self,
         slot: Slot,
@@ -135,7 +138,8 @@ impl<W: Copy + Eq> LowerLevel<W> {
         self.banks_due.tell(slot, banks, msg, cx)
     }
 
-    /// Processes a message that is not a fill.
+    /// Processes an ack or an answer of a bank. A fill ([`ToL1::Data`]) must not be passed to this
+    /// method.
     pub fn message<P: Protocol>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition
     where
         W: FlushWaiter<P>,
@@ -149,11 +153,16 @@ impl<W: Copy + Eq> LowerLevel<W> {
             }
             ToL1::BankDone { slot } => self.banks_due.answered(slot, cx),
         };
-        if due { Disposition::Done } else { Disposition::Impossible("no ack or answer was expected") }
+        if due {
+            Disposition::Done
+        } else {
+            Disposition::Impossible("no ack or answer is outstanding at the receiver")
+        }
     }
 
-    /// Counts an ack of a write with this parity (the bit that names the write's class). A flush
-    /// may wait for the ack. Returns false if no write with this parity was outstanding.
+    /// Counts an ack of a write with this parity (the bit that names the write's class). If this is
+    /// the last ack for which a flush waits, completes the flush. Returns false if no write with
+    /// this parity was outstanding.
     pub fn acked<P: Protocol>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> bool
     where
         W: FlushWaiter<P>,
@@ -164,8 +173,9 @@ impl<W: Copy + Eq> LowerLevel<W> {
         due
     }
 
-    /// Removes the oldest line of the store buffer, if that line is ready. Before that, completes
-    /// the flushes whose markers are at the head of the buffer.
+    /// Removes the oldest line of the store buffer and returns it, if `ready` accepts the line.
+    /// Before that, removes the markers of flushes at the head of the buffer. Such a flush
+    /// completes when the acks of all earlier writes have arrived.
     pub fn pop<P: Protocol>(
         &mut self,
         ready: impl Fn(LineAddr) -> bool,
@@ -190,13 +200,14 @@ impl<W: Copy + Eq> LowerLevel<W> {
         self.flushed.extend(finished.into_iter().filter_map(|waiter| waiter.flushed(cx)));
     }
 
-    /// Removes and returns the next waiter of a completed flush for which the controller itself
+    /// Removes and returns a waiter whose flush is complete, and for which the controller itself
     /// must act.
     pub fn flushed(&mut self) -> Option<W> {
         self.flushed.pop()
     }
 
-    /// Arms the drain timer if the policy or a flush requires entries to leave the store buffer.
+    /// Arms the drain timer if the write policy or a flush requires that entries leave the store
+    /// buffer.
     pub fn drain_if_due<P: Protocol>(&self, policy: WritePolicy, cx: &mut Cx<'_, P>) {
         let is_eager = policy != WritePolicy::Combining && self.buffer.lines() > 0;
         if (is_eager || self.buffer.has_flush()) && !self.buffer.is_blocked() {

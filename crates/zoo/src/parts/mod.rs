@@ -1,15 +1,17 @@
 //! Shared parts of protocols with a private cache or port in each compute unit, and banks
 //! of a shared cache below.
 //!
-//! * [`ToBank`] and [`ToL1`] are the messages of all these protocols. A protocol with
-//!   further messages wraps them in its own enumerations.
+//! * [`ToBank`] and [`ToL1`] are the messages of all these protocols. A protocol with further
+//!   messages wraps these two types in its own enumerations.
 //! * [`LowerLevel`] holds the outstanding operations of a compute unit at the banks. [`FirstLevel`]
-//!   adds the lines of a cache, and the actions on them.
-//! * [`BankLines`] holds the lines of a bank over memory or over a [`NextLevel`].
+//!   adds the lines of a first-level cache, and the actions on these lines.
+//! * [`BankLines`] holds the lines of a bank. Below the bank is memory, or another level of caches
+//!   ([`NextLevel`]).
 //! * `first_lines!` and `first_views!` generate methods that delegate to a [`FirstLevel`].
 //! * `protocol!` generates a protocol from its controllers and tables.
 //!
-//! These parts make no decisions. The tables, plans and guards of a protocol make them.
+//! These parts make no decisions. The decisions are made by the tables and plans of a protocol, and
+//! by the conditions that its controllers evaluate.
 
 mod first;
 mod lower;
@@ -36,8 +38,8 @@ pub const BANK: u8 = 1;
 /// The index of the host's port in the `Protocol::KINDS` of a protocol that `protocol!` generates.
 pub const HOST: u8 = 2;
 
-/// The claim of sequential consistency for programs without data races, at any scope
-/// below the system.
+/// The claim that programs without data races are sequentially consistent, at any scope below
+/// system scope.
 pub const DRF: Claim = Claim {
     model: "drf",
     cores: IssueRule::GPUS,
@@ -45,7 +47,7 @@ pub const DRF: Claim = Claim {
               scopes are ignored; sequential consistency for programs without data races",
 };
 
-/// The claim of the memory model of OpenCL.
+/// The claim that a protocol obeys the memory model of OpenCL.
 pub const OPENCL: Claim = Claim {
     model: "opencl",
     cores: IssueRule::GPUS,
@@ -54,7 +56,7 @@ pub const OPENCL: Claim = Claim {
               a seq_cst access is issued when all before it are complete",
 };
 
-/// The claim of the memory model of PTX.
+/// The claim that a protocol obeys the memory model of PTX.
 pub const PTX: Claim = Claim {
     model: "ptx-7.5",
     cores: IssueRule::GPUS,
@@ -62,10 +64,11 @@ pub const PTX: Claim = Claim {
               device, sys as system; weak accesses as ordinary ones, fence.sc as a seq_cst fence",
 };
 
-/// A protocol with messages from its controllers to banks.
+/// A protocol whose messages include [`ToBank`], the messages from controllers to banks.
 pub trait HasBankMessages: Protocol<Msg: Wrap<ToBank>> {}
 impl<P: Protocol<Msg: Wrap<ToBank>>> HasBankMessages for P {}
 
-/// A protocol with messages from banks to first-level caches or ports.
+/// A protocol whose messages include [`ToL1`], the messages from banks to first-level caches or
+/// ports.
 pub trait HasL1Messages: Protocol<Msg: Wrap<ToL1>> {}
 impl<P: Protocol<Msg: Wrap<ToL1>>> HasL1Messages for P {}

@@ -5,13 +5,14 @@ use proto::{ByteMask, LineAddr, LineData, NodeId, Op, Slot, messages};
 /// The place where an access is performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AccessSite {
-    /// At the L2, even if a cache is registered for the line.
+    /// The access is performed at the L2, even if a first-level cache is registered for the line.
     Here,
-    /// At the first-level cache that is registered for the line, or at the L2 if none is.
+    /// The access is performed at the first-level cache that is registered for the line, or at the
+    /// L2 if no cache is registered.
     Anywhere,
-    /// At the L2, after the line's registration has been recalled.
+    /// The access is performed at the L2, after the line's registration has been recalled.
     Unregistered,
-    /// In memory, after the line's registration has been recalled.
+    /// The access is performed in memory, after the line's registration has been recalled.
     System,
 }
 
@@ -20,7 +21,7 @@ pub enum AccessSite {
 pub enum Answer {
     /// The answer is [`ToL1::Done`] for the request that waits in this slot.
     Request(Slot),
-    /// The answer is [`ToL1::Data`], with the line for an L1.
+    /// The answer is [`ToL1::Data`], which carries the whole line to an L1.
     Line,
     /// The answer is [`ToL1::WriteAck`]. Only a later flush waits for this ack.
     Posted {

@@ -1,10 +1,11 @@
-//! Generation of a protocol with a first-level controller in each compute unit, banks,
-//! and the port of the host.
+//! A macro that generates a protocol. The protocol has a first-level controller in each compute
+//! unit, banks, and the port of the host.
 
-/// Generates a module with a protocol. The arguments are the module, the protocol, its
-/// controllers with their messages, and its description. The controllers are created by
-/// `new(&level, &params)`. Without `params:` the parameters are `()`. Names are resolved
-/// at the place of use.
+/// Generates a module that contains a protocol. The arguments are the names of the module and of
+/// the protocol, the types of its controllers with their messages, and its description. The
+/// generated code creates each controller with the function `new(&level, &params)` of its type. If
+/// the argument `params:` is absent, the parameters are `()`. The names in the arguments are
+/// resolved at the place where the macro is used.
 macro_rules! protocol {
     (
         $(#[doc = $doc:literal])+

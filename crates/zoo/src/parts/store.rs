@@ -17,9 +17,11 @@ use proto::{
 pub trait BackingStore<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// Requests a line from the store.
     fn fetch(line: LineAddr, cx: &mut Cx<'_, P>);
-    /// Writes bytes to the store below. The ack carries the class bit `parity` back.
+    /// Writes bytes to the store below the bank. The ack of the write carries the class bit
+    /// `parity` back.
     fn write(line: LineAddr, mask: ByteMask, data: &LineData, parity: bool, cx: &mut Cx<'_, P>);
-    /// Passes an access of another controller on to the store. The answer goes to the requester.
+    /// Passes an access that another controller requested on to the store. The answer goes to that
+    /// controller.
     fn pass_on(line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>);
 }
 
@@ -55,7 +57,7 @@ impl<P: Protocol> BackingStore<P> for Memory {
     }
 }
 
-/// Another level of caches below a bank.
+/// Another level of caches as the store below a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct NextLevel;
 
@@ -76,7 +78,8 @@ impl<P: HasBankMessages> BackingStore<P> for NextLevel {
     }
 }
 
-/// The lines of a bank, and its outstanding operations at the level below.
+/// The lines of a bank, and its outstanding operations at the level below. `S` is the type of a
+/// line's state, and `B` is the store below the bank.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct BankLines<S, B = Memory> {
     /// The lines of the bank.
@@ -113,7 +116,7 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
         BankLines { array, writes: AckParity::default(), fetches: 0, base: PhantomData }
     }
 
-    /// Reads the line from the level below.
+    /// Requests a line from the level below, and counts the read as outstanding.
     pub fn fetch<P: Protocol>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>)
     where
         B: BackingStore<P>,
@@ -124,10 +127,11 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
 
     /// Counts the end of a read from the level below.
     pub fn end_fetch<P: Protocol>(&mut self, cx: &mut Cx<'_, P>) {
-        cx.count_down(&mut self.fetches, "a fetch ends, but none was under way");
+        cx.count_down(&mut self.fetches, "a fetch ends, but no fetch was under way");
     }
 
-    /// The first count that differs from what it counts, or `None`. `is_fetching` accepts the states
+    /// Compares the counts of this bank with the things that they count. Returns a sentence about
+    /// the first wrong count, or `None` if all counts are right. `is_fetching` accepts the states
     /// of lines with a fetch under way.
     #[must_use]
     pub fn miscount(&self, is_fetching: impl Fn(S) -> bool) -> Option<&'static str> {
@@ -140,7 +144,7 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
         }
     }
 
-    /// Fills the bytes of a way that are not valid.
+    /// Writes fetched bytes into a way. Bytes of the way that are already valid stay as they are.
     pub fn fill<P: Protocol>(&mut self, way: Way, data: &LineData, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;
         self.array.fill(way, data);
@@ -189,13 +193,14 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
         self.write_below(line, mask, &data, cx);
     }
 
-    /// Reads the bytes of a line, to send or update them.
+    /// Reads the bytes of the line in a way, and counts the read in the statistics.
     pub fn read<P: Protocol>(&self, way: Way, cx: &mut Cx<'_, P>) -> LineData {
         cx.fx.uses.data_reads += 1;
         self.array.read(way)
     }
 
-    /// Performs an access on a present line, and answers with the old bytes.
+    /// Performs an access on a line that is present in the bank, and answers with the accessed
+    /// bytes as they were before.
     pub fn perform<P: HasL1Messages>(
         &mut self,
         line: LineAddr,
@@ -213,7 +218,8 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
         reply(line, asked, &old, cx);
     }
 
-    /// Passes an access on to the level below. The answer goes to the requester.
+    /// Passes an access on to the level below. The answer goes to the controller that requested the
+    /// access.
     pub fn pass_on<P: Protocol>(&self, line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>)
     where
         B: BackingStore<P>,
@@ -223,7 +229,8 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
     }
 }
 
-/// The number of bytes that the answer to an access of these masked bytes carries.
+/// The number of bytes in the answer to an access of the bytes in `mask`. Only the answer to a
+/// load, or to a read-modify-write whose result is used, carries bytes.
 #[must_use]
 pub fn answer_bytes(op: Op, mask: ByteMask) -> u8 {
     match op {
@@ -251,8 +258,8 @@ pub fn reply<P: HasL1Messages>(line: LineAddr, asked: BankAccess<'_>, data: &Lin
 const NOTE_POSTED: u8 = u8::MAX - 1;
 const NOTE_LINE: u8 = u8::MAX;
 
-/// Forwards memory's reply to an access that was passed on. Returns false if the operation was the
-/// bank's own operation and not an access of another controller.
+/// Forwards memory's reply to the controller whose access the bank has passed on to memory. Returns
+/// false if the reply belongs to an operation of the bank itself.
 pub fn forward<P: HasL1Messages>(reply: &MemoryReply, cx: &mut Cx<'_, P>) -> bool {
     let tag = reply.op.tag;
     if tag.node == cx.me {

@@ -1,7 +1,7 @@
 //! A bank of the L2 that records which first-level cache is registered for a line.
 //!
-//! The owner is recorded separately from the line's bytes. So data of the line can be read and
-//! written in the bank while a first-level cache performs the line's atomics.
+//! The bank records the owner (the registered cache) separately from the line's bytes. So data of
+//! the line can be read and written in the bank while the owner performs the atomics on the line.
 
 use super::bank_rows::{BankAction, BankEvent, BankState};
 use super::msg::{ToBank, ToL1};
@@ -18,7 +18,8 @@ use proto::{
 };
 use std::collections::BTreeMap;
 
-/// The table of a bank's lines. The protocols that register lines have different tables.
+/// A state transition table for the lines of a bank. The protocols that register lines use
+/// different tables.
 pub trait Rows:
     Table<State = BankState, Event = BankEvent, Action = BankAction> + Clone + Eq + Hash + Debug
 {
@@ -28,11 +29,12 @@ impl<T: Table<State = BankState, Event = BankEvent, Action = BankAction> + Clone
 {
 }
 
-/// A bank of the L2 whose lines follow the table of a protocol.
+/// A bank of the L2. `T` is the state transition table of its lines, which differs between
+/// protocols.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank<T> {
     store: BankLines<BankState>,
-    /// The owner of each line in the states R, RC and RE.
+    /// The owner (the registered cache) of each line in the states R, RC and RE.
     owners: BTreeMap<LineAddr, NodeId>,
     recalls: u32,
     round: Round,
@@ -51,16 +53,17 @@ pub struct Registrant {
     slot: Option<Slot>,
 }
 
-/// The operand of an event of a line: the data that the actions of the event's row use.
+/// The data that comes with an event of a line. The actions in the table row of the event use it.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
-    /// An access. The flag is true for an atomic that no cache has passed on before.
+    /// An access to the line. The flag is true for an atomic that comes from the requester itself,
+    /// and not from a cache that has passed it on.
     Access(BankAccess<'a>, bool),
     /// A first-level cache's request for registration.
     Register(Registrant),
     /// Bytes with their mask: from memory's reply, or from a returned registration.
     Bytes(ByteMask, &'a LineData),
-    /// The event has no operand.
+    /// No data comes with the event.
     Nothing,
 }
 
@@ -75,7 +78,7 @@ fn full<P: RegistrationProtocol>(cx: &Cx<'_, P>) -> ByteMask {
 }
 
 impl<T: Rows> Bank<T> {
-    /// An empty bank without registrations and outstanding operations.
+    /// An empty bank, without registrations and without outstanding operations.
     #[must_use]
     pub fn new(level: &KindLevel, params: &Params) -> Self {
         Bank {
@@ -133,7 +136,9 @@ impl<T: Rows> Bank<T> {
         }
     }
 
-    /// Checks whether an access must wait, and otherwise carries its event out.
+    /// Carries out an event of a line that an access causes. If the access must wait for a miss
+    /// register, for a way or for a round (a joint execution of acquires and releases at system
+    /// scope), the result says how it waits.
     fn access<P: RegistrationProtocol>(
         &mut self,
         line: LineAddr,
@@ -178,7 +183,9 @@ impl<T: Rows> Bank<T> {
         self.transition(place, state, event, operand, cx)
     }
 
-    /// Carries out an event of a line. The event is not an access.
+    /// Carries out an event of a line that no access causes, such as a fill. Then arms the timer of
+    /// the round (the joint execution of acquires and releases at system scope), if the round can
+    /// continue.
     fn line_event<P: RegistrationProtocol>(
         &mut self,
         line: LineAddr,
@@ -281,8 +288,9 @@ impl<T: Rows> Bank<T> {
         disposition
     }
 
-    /// Writes one dirty line out on each expiry of the timer, from the way `from` on. Accesses can
-    /// proceed between two expiries.
+    /// Writes out the first dirty line in the ways from `from` on. The bank calls this method on
+    /// each expiry of the timer, so accesses can proceed between two lines. If no dirty line is
+    /// left, the round begins to wait for the acks of memory.
     fn walk<P: RegistrationProtocol>(&mut self, from: Way, cx: &mut Cx<'_, P>) -> Disposition {
         let Some(way) = self.store.array.next_dirty(from) else {
             self.round.phase = Phase::Writes;
@@ -379,7 +387,7 @@ impl<P: RegistrationProtocol, T: Rows> Lines<P> for Bank<T> {
                 store.array.write(way, data, mask);
             }
             (BankAction::EndRecall, ..) => {
-                cx.count_down(&mut self.recalls, "a recall ends, but none was under way");
+                cx.count_down(&mut self.recalls, "a recall ends, but no recall was under way");
             }
             (BankAction::Fill, Some(way), Operand::Bytes(_, data)) => store.fill(way, data, cx),
             (BankAction::EndFetch, ..) => store.end_fetch(cx),
@@ -430,8 +438,8 @@ impl<P: RegistrationProtocol, T: Rows> Controller<P> for Bank<T> {
                 disposition
             }
             Input::Timer(TimerClass::Drain) => self.advance_round(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
-            Input::Request(_) => Disposition::Impossible("no requests of cores enter a bank"),
+            Input::Timer(_) => Disposition::Impossible("the controller has not armed this timer"),
+            Input::Request(_) => Disposition::Impossible("cores send no requests to a bank"),
             Input::Tick { .. } => Disposition::Done,
         }
     }
@@ -466,7 +474,7 @@ impl<P: RegistrationProtocol, T: Rows> Controller<P> for Bank<T> {
         } else if registered != self.owners.len()
             || !array.occupied(Way(0)).filter(is_registered).all(has_owner)
         {
-            Some("the recorded owners are not those of the registered lines")
+            Some("the recorded owners differ from the owners of the registered lines")
         } else {
             None
         }

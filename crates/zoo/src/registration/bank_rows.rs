@@ -107,7 +107,8 @@ symbols! {
 }
 
 impl BankEvent {
-    /// Whether the event needs all its requested bytes to be valid in the bank.
+    /// Whether the bank can carry out the event only if all bytes that the event requests are valid
+    /// in the bank.
     #[must_use]
     pub fn needs_bytes(self) -> bool {
         matches!(

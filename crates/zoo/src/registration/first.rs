@@ -7,14 +7,14 @@ use core::hash::Hash;
 use proto::parts::CacheArray;
 use proto::{ByteMask, Cx, LineAddr, Rank, RequestInput, SetIndex, Slot, Way};
 
-/// The operand of an event of a line: the data that the actions of the event's row use.
+/// The data that comes with an event of a line. The actions in the table row of the event use it.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// The request that causes the event.
     Request(RequestInput<'a>),
     /// The message that causes the event.
     Message(&'a ToL1),
-    /// The event has no operand.
+    /// No data comes with the event.
     Nothing,
 }
 
@@ -54,8 +54,8 @@ pub struct EvictableStates<S> {
     pub leaving: S,
 }
 
-/// Appends the ways of a set that may be evicted, with their ranks, to `out`. If `retains` is set,
-/// registered lines are evicted last.
+/// Appends the ways of a set whose lines may be evicted, with their ranks, to `out`. If `retains`
+/// is set, registered lines are evicted last.
 pub fn victims<S: Copy + Eq + Hash + Debug>(
     array: &CacheArray<S>,
     set: SetIndex,

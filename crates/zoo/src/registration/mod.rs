@@ -1,10 +1,11 @@
 //! Shared parts of protocols that register lines. At any time at most one first-level cache is
 //! registered for a line, and the L2 records which cache.
 //!
-//! * [`Bank`] records the owner of a line and keeps the line while it is registered. It grants and
-//!   recalls registrations, and forwards accesses to the owner. The table of the protocol decides
-//!   the bank's reaction to each access.
-//! * A first-level cache uses [`register`], [`give_back`] and [`victims`].
+//! * [`Bank`] records the owner of a line (the registered cache), and keeps the line while the line
+//!   is registered. It grants and recalls registrations, and forwards accesses to the owner. The
+//!   table of the protocol decides the bank's reaction to each access.
+//! * A first-level cache calls [`register`] to request a registration, [`give_back`] to return it,
+//!   and [`victims`] to rank the lines that may be evicted.
 //!
 //! Sources: hLRC paper (MICRO 2016), sections II.E and III.A.
 

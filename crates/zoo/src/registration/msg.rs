@@ -79,10 +79,10 @@ messages! {
     }
 }
 
-/// Whether a message must stay behind parked accesses of the same sender to the same line. A recall
-/// waits for a flush, and a flush waits for writes, so a write or a flush must not stay behind an
-/// access that waits for a recall. The owner's request for the bytes must not stay behind such an
-/// access either.
+/// Whether a message must stay behind parked (waiting) accesses of the same sender to the same
+/// line. A write or a flush must not stay behind an access that waits for a recall, because the
+/// recall waits for a flush, and the flush waits for writes. The request of a line's owner (the
+/// registered cache) for the bytes must not stay behind such an access either.
 fn keeps_order(msg: &parts::ToBank) -> bool {
     use parts::ToBank::{Access, Flush, Get, Invalidate, Write};
     match msg {

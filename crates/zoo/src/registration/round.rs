@@ -1,9 +1,9 @@
 //! Rounds of a bank: joint executions of acquires and releases at system scope. Requests that
 //! arrive during a round join the next round.
 //!
-//! A round waits for the outstanding fetches and recalls every registration. Meanwhile no fetch
-//! begins and no registration is granted. Then acquires invalidate clean bytes, and releases write
-//! dirty lines out, line by line.
+//! A round first waits for the outstanding fetches, and then recalls every registration. In this
+//! time no fetch begins, and during the recalls no registration is granted. Then acquires
+//! invalidate clean bytes, and releases write dirty lines out, line by line.
 
 use proto::{NodeId, Slot, Way};
 
@@ -24,7 +24,8 @@ pub(super) enum Phase {
     Idle,
     /// The round waits for outstanding fetches. No new fetch begins.
     Fetches,
-    /// The round waits for recalls of registrations. No registration is granted.
+    /// The round waits for recalls of registrations. No new fetch begins, and no registration is
+    /// granted.
     Recalls,
     /// The round writes dirty lines out, and continues at this way.
     Walk(Way),

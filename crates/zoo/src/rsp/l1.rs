@@ -1,8 +1,8 @@
 //! The L1 of a compute unit in `rsp`: the cache of `vi`, with remote operations.
 //!
-//! The requester's L1 conducts a remote operation: it sends messages to the other L1s and counts
-//! their answers. An L1 answers such a message without waiting for a remote operation of another
-//! L1, so any number of remote operations cannot deadlock.
+//! The L1 of the requester carries out a remote operation: it sends messages to the other L1s and
+//! counts their answers. An L1 answers such a message without waiting for a remote operation of
+//! another L1. So remote operations cannot deadlock, however many of them are under way.
 
 use super::ToL1;
 use super::locks::Locks;
@@ -22,12 +22,13 @@ use proto::{
 pub trait PromotionProtocol: HasBankMessages + Protocol<Msg: Wrap<ToL1>> {}
 impl<P: HasBankMessages + Protocol<Msg: Wrap<ToL1>>> PromotionProtocol for P {}
 
-/// A waiter for a flush of the L1.
+/// A waiter for a flush of the L1: a request of this compute unit, or a request of another L1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Waiter {
-    /// A request of this compute unit waits.
+    /// The request of this compute unit in this slot waits for the flush.
     Request(Slot),
-    /// A request of another L1 waits: the node and the slot of the request.
+    /// A request of another L1 waits for the flush. The fields are the node of this L1 and the slot
+    /// of the request.
     Remote(NodeId, Slot),
 }
 
@@ -47,12 +48,12 @@ impl<P: PromotionProtocol> FlushWaiter<P> for Waiter {
     }
 }
 
-/// The type of the plans of an L1 in an `rsp` protocol. The two `rsp` protocols have different
-/// plans.
+/// The plans (lists of steps) of the operations at an L1 of an `rsp` protocol. The two `rsp`
+/// protocols have different plans.
 pub trait RspPlansOf: Plans<Step = Step> + Clone + Eq + Hash + Debug {}
 impl<T: Plans<Step = Step> + Clone + Eq + Hash + Debug> RspPlansOf for T {}
 
-/// The L1 of an `rsp` protocol, with the plans of that protocol.
+/// The L1 of an `rsp` protocol. `T` is the type of that protocol's plans (lists of steps).
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<T> {
     cache: vi::L1<Waiter>,
@@ -63,7 +64,7 @@ pub struct L1<T> {
 
 proto::clone_in_place! { [T] L1<T> { cache, answers, locks, plans } }
 
-/// The key under which read-modify-writes wait for locks of remote operations.
+/// The key under which read-modify-writes wait until remote operations release their locks.
 const LOCKED: Key = Key::Other(0);
 
 impl<T: RspPlansOf> L1<T> {
@@ -151,15 +152,16 @@ impl<T: RspPlansOf> L1<T> {
             }
             ToL1::Unlock { slot } => self.unlock(from, slot, cx),
             ToL1::Done { slot } if self.answers.answered(slot, cx) => {}
-            ToL1::Done { .. } => return Disposition::Impossible("no answer was expected"),
+            ToL1::Done { .. } => return Disposition::Impossible("no answer is outstanding at the receiver"),
         }
         Disposition::Done
     }
 }
 
-/// The part of a request to which the time of its messages to other L1s is attributed: the release
-/// before the access, and the acquire after it. A store always counts as release. A load, and an
-/// operation that does not release, always count as acquire.
+/// The part of a request to which the time of its messages to other L1s is attributed. Messages
+/// before the access count as release, and messages after the access count as acquire. The steps
+/// before number `stage` of the plan tell whether the access is over. A store always counts as
+/// release. A load, and an operation that does not release, always count as acquire.
 fn spending<T: RspPlansOf>(ask: RequestInput<'_>, stage: u8) -> Spending {
     let plan = T::plan(PlanKey::of(ask.req));
     let is_access = |step: &Step| matches!(step, Step::Shared(Shared::Below | Shared::BelowSystem));

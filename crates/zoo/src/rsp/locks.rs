@@ -28,8 +28,8 @@ impl Locks {
         self.others.insert((node, slot), ());
     }
 
-    /// Removes the lock of a remote operation. Returns true if it was the last lock for which a
-    /// read-modify-write waits.
+    /// Removes the lock of a remote operation. Returns true if this lock was the last one for which
+    /// a read-modify-write waits.
     #[must_use]
     pub fn unlock(&mut self, node: NodeId, slot: Slot) -> bool {
         let ended = (node, slot);
@@ -38,7 +38,7 @@ impl Locks {
     }
 
     /// Notes that a read-modify-write waits for locks. If no other read-modify-write waits, it
-    /// waits for all locks that are held now.
+    /// waits for all locks that are held now. Otherwise it waits for the same locks as the others.
     pub fn wait(&mut self) {
         if self.awaited.is_empty() {
             std::mem::swap(&mut self.awaited, &mut self.others);

@@ -3,9 +3,9 @@
 //! It is [`crate::vi`] with *remote* operations. A remote operation synchronizes with operations of
 //! work-group scope on other compute units. A release of work-group scope leaves its writes in the
 //! L1 of its own compute unit, and an acquire of work-group scope reads only the L1 of its own
-//! compute unit. The requester of a remote operation does not know which L1 that is. So all L1s
-//! flush, invalidate, and hold back read-modify-writes of work-group scope while the word is
-//! updated below.
+//! compute unit. The requester of a remote operation does not know which L1s hold such writes or
+//! serve such acquires. So all L1s flush, invalidate, and hold back read-modify-writes of
+//! work-group scope while the L2 or memory updates the word.
 //!
 //! Source: hLRC paper (MICRO 2016), section II.D, Tables 2 and 3 (rows a0 to a25), after Orr et al.
 //! (ASPLOS 2015) and Wickerson et al. (OOPSLA 2015). The order of the rows is as printed. The
@@ -73,7 +73,8 @@ pub const CLAIMS: &[Claim] = &[
 /// The equivalent mutants (undetectable seeded faults) of both `rsp` protocols.
 const EQUIVALENT: &str = include_str!("equivalent.txt");
 
-/// Generates one of the two `rsp` protocols. They differ in their plans.
+/// Generates one of the two `rsp` protocols. The two differ in their plans (the steps of
+/// operations).
 macro_rules! rsp {
     (
         $(#[doc = $doc:literal])+
@@ -93,7 +94,7 @@ macro_rules! rsp {
 }
 
 rsp! {
-    /// Remote-scope promotion, in the order of Table 3.
+    /// Remote-scope promotion, with the steps in the order of Table 3.
     published::Rsp, RspPlans, "rsp",
     "scopes with remote-scope promotion: a remote operation makes all other L1s flush, invalidate or delay their atomics",
     "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25",

@@ -26,16 +26,16 @@ symbols! {
 }
 
 proto::plans! {
-    /// The plan of each operation at the L1, as printed.
+    /// The plan of each operation at the L1: its steps, as Table 3 prints them.
     pub struct RspPlans: Step = printed, TableId(1), "Operations at the L1"
 }
 proto::plans! {
     /// The plan of each operation at the L1, with remote loads repaired.
     ///
-    /// As printed, a remote load is performed before the other L1s flush. It can then
-    /// miss a release store in one of these L1s, although it flushes the writes before
-    /// that store. Here the other L1s also flush before the load, as they do for a
-    /// read-modify-write (a20).
+    /// As printed, a remote load is performed before the other L1s flush. The load can then miss a
+    /// release store in one of these L1s, although the flush writes out the writes before that
+    /// store. Here the other L1s also flush before the load, as they do for a read-modify-write
+    /// (a20).
     pub struct RepairedPlans: Step = repaired, TableId(1), "Operations at the L1"
 }
 
@@ -54,16 +54,17 @@ const fn repaired(key: PlanKey) -> Steps<Step> {
     Steps::of(&[first, printed(key).as_slice()])
 }
 
-/// Whether the operation synchronizes with narrower scopes on other compute units. An operation
-/// whose scope is within one compute unit never does.
+/// Whether the operation is a remote operation, which synchronizes with narrower scopes on other
+/// compute units. An operation whose scope is within one compute unit is never remote.
 const fn is_remote(key: PlanKey) -> bool {
     let is_kernel = matches!(key.op, OpClass::KernelBegin | OpClass::KernelEnd);
     let is_plain = matches!(key.order, proto::Order::Plain);
     key.remote && !is_kernel && !is_plain && !matches!(key.reach(), Reach::Group)
 }
 
-/// The plan of an operation without synchronization across compute units, as in `vi`: rows a0 to
-/// a2, a6 to a8, a15, and a16 to a18.
+/// The plan of an operation that is not a remote operation: rows a0 to a2, a6 to a8, a15, and a16
+/// to a18. The steps are those of `vi`. A read-modify-write that is performed in the L1 has one
+/// more step before them: it waits for the locks of remote operations.
 const fn local(key: PlanKey) -> Steps<Step> {
     let is_here = key.is_plain() || matches!(key.reach(), Reach::Group);
     let first: &[Step] = match key.op {
@@ -78,9 +79,9 @@ const fn local(key: PlanKey) -> Steps<Step> {
     all
 }
 
-/// The steps before the access of a remote operation: rows a9 to a12 of a store, and a19 to a22 of
-/// a read-modify-write. The paper's table has no row for a fence, so a fence takes the steps that a
-/// store or a read-modify-write takes around its access.
+/// The steps before the access of a remote operation: rows a9 to a11 of a store, and a19 to a21 of
+/// a read-modify-write. The paper's table has no row for a fence. So a fence takes the flushes and
+/// invalidations that a store or a read-modify-write takes around its access.
 const fn before(key: PlanKey) -> Steps<Step> {
     use Remote::{FlushOthers, InvalidateOthers, LockAll};
     let flush: &[Step] = match key.reach() {
@@ -99,7 +100,7 @@ const fn before(key: PlanKey) -> Steps<Step> {
     }
 }
 
-/// The steps of the access of a remote operation: rows a3, a13 and a23.
+/// The steps that perform the access of a remote operation: rows a3, a12 and a22.
 const fn access(key: PlanKey) -> &'static [Step] {
     match (key.is_access(), key.reach()) {
         (false, _) => &[],

@@ -1,4 +1,4 @@
-//! The epoch management unit, one for the machine.
+//! The epoch management unit. A machine has one such unit. It grants epochs to the compute units.
 
 use super::tables::{Command, EmuTable, Phase, Signal};
 use super::{Grant, Params, Rule, Stc, ToEmu, ToL1};
@@ -11,18 +11,19 @@ pub struct Emu {
     phase: Phase,
     /// The epochs that are in force, or that the change under way will put in force.
     granted: Grant,
-    /// The epoch that was granted last. The next search begins behind it.
+    /// The epoch that was granted last. The search for the next epoch begins with its successor.
     last: u32,
     /// The number of compute units that have not yet answered in this phase.
     due: u32,
     /// The epoch request vector: for each demanded epoch, the line of the write that demanded it.
     wanted: Vec<Option<LineAddr>>,
-    /// The start bit from the next change on, in lines.
+    /// The start bit that holds from the next change of epochs on: the lowest bit of a line's
+    /// number that selects the band of the line.
     next_shift: u8,
 }
 
 impl Emu {
-    /// The unit in the first epoch.
+    /// The unit before the first change of epochs.
     #[must_use]
     pub fn new(params: &Params) -> Self {
         Emu {
@@ -35,8 +36,9 @@ impl Emu {
         }
     }
 
-    /// The epoch request vector at the next change. As published, a demand stays at its epoch while
-    /// the start bit moves. The repaired unit moves each demand to the epoch that its line then has.
+    /// The epoch request vector at the next change of epochs. As published, a demand stays at its
+    /// epoch even if the start bit of bands changes. The repaired unit moves each demand to the
+    /// epoch that the line of the demand then has.
     fn wanted_next(&self, params: &Params) -> Vec<Option<LineAddr>> {
         if !params.variant.repaired || self.next_shift == self.granted.shift {
             return self.wanted.clone();
@@ -49,7 +51,8 @@ impl Emu {
         wanted
     }
 
-    /// The epochs to grant next, in order. Without epoch skipping, each epoch has its turn.
+    /// The epochs to grant next, in the order of their turns. With epoch skipping, only demanded
+    /// epochs have a turn. Without it, each epoch has its turn.
     fn next_epochs(&self, wanted: &[Option<LineAddr>], params: &Params) -> Vec<u32> {
         let turns = (1..=params.epochs).map(|turn| (self.last + turn) % params.epochs);
         let may_be = |&epoch: &u32| match params.variant.without {
@@ -84,9 +87,11 @@ impl Emu {
         (0..cx.world.levels.cus).for_each(|index| cx.fx.send(NodeId { kind: FIRST, index }, msg));
     }
 
-    /// Compares a load with the write that demanded the epoch of its band. If the bits of their
-    /// addresses above the band differ, a higher start bit separates the two; if not, a lower one
-    /// may. Only the first conflict since the last change counts.
+    /// Moves the start bit of bands because of a conflict: a load, and a blocked write that
+    /// demanded the epoch of the load's band. If the two addresses differ in the bits above the
+    /// band, the start bit becomes higher, which can separate the load and the write. Otherwise it
+    /// becomes lower, which can also separate them. Only the first conflict since the last change
+    /// of epochs counts.
     fn adapt(&mut self, load: LineAddr, params: &Params) {
         let shift = self.granted.shift;
         let demand = self.wanted.get(self.granted.band(load) as usize).copied().flatten();
@@ -105,7 +110,7 @@ impl Emu {
         let looked = cx.row::<EmuTable>(self.phase, signal);
         let (actions, next) = match looked.row {
             Row::Do { actions, next, .. } => (actions, next),
-            Row::Stall => return Disposition::Impossible("the unit never waits"),
+            Row::Stall => return Disposition::Impossible("the epoch management unit never waits"),
             Row::Impossible(why) => return Disposition::Impossible(why),
         };
         for (_, command) in (0u8..).zip(actions).filter(|&(at, _)| looked.skip != Some(at)) {
@@ -146,7 +151,7 @@ impl<P: Stc> Controller<P> for Emu {
                 self.signal(if is_idle { Signal::IdleWakeup } else { Signal::Wakeup }, none, cx)
             }
             Input::Message { msg: ToEmu::ReadyAck | ToEmu::DoneAck, .. } if self.due == 0 => {
-                Disposition::Impossible("no answer of a compute unit was due")
+                Disposition::Impossible("no answer of a compute unit is outstanding")
             }
             Input::Message { msg: ToEmu::ReadyAck, .. } => {
                 self.due -= 1;

@@ -9,7 +9,8 @@ use proto::{
     Op, Order, PlanKey, Rank, Reach, RequestInput, SetIndex, Slot, Spending, Way,
 };
 
-/// A write or an atomic that is blocked or pending. At most one exists for each line.
+/// A write or an atomic that is blocked (waits for its epoch) or pending (is on its way to the
+/// bank). At most one exists for each line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Write {
     line: LineAddr,
@@ -18,38 +19,44 @@ struct Write {
     is_issued: bool,
 }
 
-/// The part of the compute unit in a change of epochs. `Some` holds the coming epochs, if the
-/// manager has announced them.
+/// The state of this compute unit in a change of epochs. `Some` holds the coming epochs, if the
+/// manager (the epoch management unit) has announced them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Change {
-    /// No change is under way, and writes are issued.
+    /// No change of epochs is under way, and writes may be issued.
     None,
-    /// No write is issued, and pending writes are still on their way.
+    /// The compute unit prepares for the change: it issues no write, and waits for the acks of
+    /// pending writes.
     Prepares(Option<Grant>),
-    /// No write is pending, and the manager knows it.
+    /// The compute unit is ready for the change: no write is pending, and the manager (the epoch
+    /// management unit) has been told so.
     IsReady(Option<Grant>),
 }
 
-/// The lines of the L1, the loads that bypass it, and the writes that are under way.
+/// The L1 of a compute unit: its lines, the loads that bypass it, and the writes that are under
+/// way. `REPAIRED` selects the repaired protocol.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct L1<const REPAIRED: bool> {
     cache: FirstLevel<State>,
-    /// The lines in state II, sorted.
+    /// The lines in the state II (a fill is under way whose bytes are not kept), sorted.
     uncached: Vec<LineAddr>,
-    /// The writes under way, oldest first. Those that are not issued form the blocked-store queue.
+    /// The writes under way, oldest first. The writes that are not issued form the blocked-store
+    /// queue.
     writes: Vec<Write>,
     /// The epochs that are in force at this compute unit.
     granted: Grant,
     change: Change,
-    /// The epochs that this compute unit has demanded since its last change, one bit for each.
+    /// The epochs that this compute unit has demanded since the last change of epochs, one bit for
+    /// each epoch.
     demanded: u32,
-    /// Whether this compute unit has reported a conflict since its last change.
+    /// Whether this compute unit has reported a conflict (a load of a band with a blocked write)
+    /// since the last change of epochs.
     has_conflicted: bool,
     invalidated: AckCounts,
 }
 
 impl<const REPAIRED: bool> L1<REPAIRED> {
-    /// An empty cache, in the first epoch.
+    /// An empty cache, before the first change of epochs.
     #[must_use]
     pub fn new(level: &KindLevel, params: &Params) -> Self {
         L1 {
@@ -64,8 +71,9 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         }
     }
 
-    /// Whether the band of the line has its epoch now, so that no copy may be kept. In the repaired
-    /// protocol, this includes the coming epoch as soon as this compute unit is ready for it.
+    /// Whether the epoch of the line's band is in force, so that this cache may keep no copy of the
+    /// line. In the repaired protocol, the coming epochs also count as soon as this compute unit is
+    /// ready for them.
     fn is_open(&self, line: LineAddr) -> bool {
         let comes = matches!(self.change, Change::IsReady(Some(next)) if next.contains(line));
         comes || self.granted.contains(line)
@@ -75,14 +83,16 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         self.writes.iter().find(|write| write.line == line)
     }
 
-    /// Whether a load of the line is the first one that conflicts with a blocked write of its band.
+    /// Whether a load of the line conflicts with a blocked write of the same band, and no load has
+    /// conflicted since the last change of epochs. False without adaptive bands.
     fn conflicts(&self, line: LineAddr) -> bool {
         let is_of_band =
             |write: &Write| !write.is_issued && self.granted.band(write.line) == self.granted.band(line);
         self.granted.adapts && !self.has_conflicted && self.writes.iter().any(is_of_band)
     }
 
-    /// Performs a step of a plan. `None`: the request continues with the next step.
+    /// Performs a step of a request's plan. Returns `None` if the request continues with the next
+    /// step.
     fn perform<P: Stc>(
         &mut self,
         step: Step,
@@ -95,7 +105,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         }
         match step {
             Step::Here => Some(self.load(ask, cx)),
-            // The access in memory keeps its order with an older write of the line.
+            // The access in memory must come after an older write of the line.
             Step::Pass if self.write_of(line).is_some() => Some(Disposition::Stall(Key::Line(line))),
             Step::Pass => self.event(line, Event::Drop, Operand::Nothing, cx).unless_done(),
             Step::BelowSystem if ask.req.op == Op::Load => {
@@ -141,7 +151,9 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         disposition
     }
 
-    /// Lets a write go on if its band has its epoch. If not, the write joins the blocked-store queue.
+    /// Lets a write go on if the epoch of its band is in force and no change of epochs is under
+    /// way. If not, the write joins the blocked-store queue. In both cases, the write first waits
+    /// for an older write of its line, and for room.
     fn await_epoch<P: Stc>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         let line = ask.req.line;
         let may_go = self.may_write(line);
@@ -179,15 +191,17 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         self.change == Change::None && self.granted.contains(line)
     }
 
-    /// Whether the coalescing buffer, which holds the bytes of all writes under way, or the
-    /// blocked-store queue has no room for another write.
+    /// Whether there is no room for another write. The coalescing buffer holds the bytes of all
+    /// writes under way. The blocked-store queue matters only if the write may not go on (`may_go`
+    /// is false).
     fn is_full<P: Stc>(&self, may_go: bool, cx: &Cx<'_, P>) -> bool {
         self.writes.len() >= cx.level().array.store_buffer_entries as usize
             || !may_go && self.blocked() >= cx.world.params.queue
     }
 
-    /// Demands the epoch of a blocked write, unless this compute unit has done so since its last
-    /// change. Without adaptive bands, the band alone matters.
+    /// Demands the epoch of a blocked write, unless this compute unit has demanded this epoch since
+    /// the last change. Without epoch skipping, no epoch is demanded. Without adaptive bands, only
+    /// the band of the write matters, so the demand names the first line of the band.
     fn demand<P: Stc>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         let bit = self.granted.bit(line);
         if !cx.world.params.variant.skips || self.demanded & bit != 0 {
@@ -199,12 +213,14 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         cx.fx.send(EMU, ToEmu::EpochDemand { line, adapts });
     }
 
-    /// Removes the copies of lines whose epoch begins.
+    /// Removes the copies of the lines whose epochs `next` grants.
     fn give_up<P: Stc>(&mut self, next: Grant, cx: &mut Cx<'_, P>) -> Disposition {
         self.event_of_all(|line, _| next.contains(line), Event::Epoch, Operand::Nothing, cx)
     }
 
-    /// Tells the manager that this compute unit is ready, when its last pending write is complete.
+    /// If this compute unit prepares for a change of epochs and its last pending write is complete,
+    /// tells the manager (the epoch management unit) that it is ready. Then removes the copies of
+    /// lines whose epochs the manager has announced.
     fn ready_if_due<P: Stc>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let Change::Prepares(next) = self.change else { return Disposition::Done };
         if self.writes.iter().any(|write| write.is_issued) {
@@ -215,10 +231,12 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         next.map_or(Disposition::Done, |next| self.give_up(next, cx))
     }
 
-    /// Changes to the new epochs, and issues the blocked writes of their bands.
+    /// Changes to the new epochs `next`, and issues the blocked writes whose epochs `next` grants.
     fn change<P: Stc>(&mut self, next: Grant, cx: &mut Cx<'_, P>) -> Disposition {
         if !matches!(self.change, Change::IsReady(_)) {
-            return Disposition::Impossible("this compute unit is not ready for a change");
+            return Disposition::Impossible(
+                "this compute unit has not reported that it is ready for a change of epochs",
+            );
         }
         (self.granted, self.change) = (next, Change::None);
         (self.demanded, self.has_conflicted) = (0, false);
@@ -228,7 +246,8 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
             if next.contains(write.line) {
                 cx.fx.resume(write.slot);
             } else if REPAIRED {
-                // A demand may have been for a band that the write has left.
+                // If the start bit of bands has moved, an earlier demand may have been for a band
+                // to which the write no longer belongs.
                 self.demand(write.line, cx);
             }
         }
@@ -262,7 +281,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
             }
             ToL1::Invalidated { slot } => match self.invalidated.answered(slot, cx) {
                 true => Disposition::Done,
-                false => Disposition::Impossible("no invalidation was asked for"),
+                false => Disposition::Impossible("no invalidation is outstanding"),
             },
         }
     }

@@ -12,19 +12,22 @@
 //!   blocks an address while an older request for it is outstanding (4.2), so an access of a line
 //!   waits for a fill or a write of this line that is under way. A load that joined a fill under way
 //!   could get bytes that are older than a write which its thread has seen.
-//! * *The lines of a band leave the L1 at once when their epoch begins.* The hardware does so set by
-//!   set, before the first access to a set, and sweeps the remaining sets at the end of the epoch.
-//!   No load hits such a line in between, so the copies only take room. Whether the sweep comes
-//!   before or after the change of the current-epoch register is then no question.
+//! * *The lines of a band leave the L1 at once when their epoch begins.* The hardware does so set
+//!   by set, before the first access to a set, and sweeps the remaining sets at the end of the
+//!   epoch. No load hits such a line in between, so the copies only take room. So it makes no
+//!   difference whether the sweep comes before or after the change of the current-epoch register.
 //! * *A load of a band in its epoch takes a miss register, but no way*, and fetches the line.
-//! * *The period runs from wakeup to wakeup.* If a change outlasts it, the next wakeup does nothing.
+//! * *The period runs from wakeup to wakeup.* If a change of epochs takes longer than a period, the
+//!   next wakeup does nothing.
 //! * *Every demanded epoch is granted in turn, the current one last*: an epoch is granted again at
 //!   the next change if a write was blocked by the change itself.
-//! * *Conflicts*: the bits above the band decide the direction. The printed rule compares the bits
-//!   below it. These include the offset within a page, which nearly always differs, so that the start
-//!   bit would never leave its minimum. The first conflict since the last change counts. A conflict
-//!   whose epoch was granted before it arrived is ignored.
-//! * *The ETV* of the cost table (one bit for each epoch) has no described use, and no state here.
+//! * *Conflicts*: the address bits above the band decide in which direction the start bit moves.
+//!   The printed rule compares the bits below the band. These bits include the offset within a
+//!   page, which nearly always differs, so that the start bit would never leave its minimum. The
+//!   first conflict since the last change counts. A conflict is ignored if its epoch was granted
+//!   before the conflict arrived.
+//! * *The ETV* of the cost table (one bit for each epoch) has no use that the paper describes, so
+//!   this code does not keep it.
 //! * *The host* writes memory outside all epochs. An acquire at system scope, such as the beginning
 //!   of a kernel after the host has written, invalidates every L1.
 
@@ -46,7 +49,7 @@ use proto::{
     Settings, Sharing, Slot, TableView, Wrap, messages,
 };
 
-/// The epoch management unit of the machine.
+/// The node of the epoch management unit. A machine has one such unit.
 const EMU: NodeId = NodeId { kind: 3, index: 0 };
 
 /// The granted epochs, and the rule by which lines belong to bands.
@@ -54,16 +57,16 @@ const EMU: NodeId = NodeId { kind: 3, index: 0 };
 pub struct Grant {
     /// The granted epochs, one bit for each.
     set: u32,
-    /// The start bit of the band in the number of a line.
+    /// The start bit: the lowest bit of a line's number that selects the band of the line.
     shift: u8,
     /// The number of epochs.
     epochs: u32,
-    /// Whether the start bit adapts.
+    /// Whether the start bit adapts to conflicts of loads with blocked writes.
     adapts: bool,
 }
 
 impl Grant {
-    /// The state before the first change: epoch 0, with the smallest start bit.
+    /// The grant before the first change of epochs: epoch 0, with the smallest start bit.
     fn first(params: &Params) -> Grant {
         let Params { epochs, least_shift: shift, ref variant, .. } = *params;
         Grant { set: 1, shift, epochs, adapts: variant.adapts }
@@ -83,7 +86,7 @@ impl Grant {
         self.set & self.bit(line) != 0
     }
 
-    /// The first line of the band of a line.
+    /// The first line of the band to which a line belongs.
     fn first_line(&self, line: LineAddr) -> LineAddr {
         LineAddr(u64::from(self.band(line)) << self.shift)
     }
@@ -98,7 +101,7 @@ impl fmt::Display for Grant {
     }
 }
 
-/// A deadlock avoidance rule of section 3.3.
+/// A rule of the STC paper that avoids deadlock (section 3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// DAR1: every band has an epoch.
@@ -118,10 +121,11 @@ pub struct Variant {
     pub adapts: bool,
     /// The maximum number of epochs that are granted at once.
     pub bands: usize,
-    /// Whether the manager is repaired: it announces the coming epochs when it asks the compute
-    /// units to prepare, and moves demands together with the start bit.
+    /// Whether the manager (the epoch management unit) is repaired: it announces the coming epochs
+    /// when it asks the compute units to prepare, and moves demands together with the start bit.
     pub repaired: bool,
-    /// The rule that the manager of epochs breaks, for tests of these rules.
+    /// The deadlock avoidance rule that the manager (the epoch management unit) breaks, in a test
+    /// of this rule. `None` if it follows all rules.
     pub without: Option<Rule>,
 }
 
@@ -129,7 +133,8 @@ impl Variant {
     /// The published protocol without optimizations.
     const NAIVE: Variant = Variant { skips: false, adapts: false, bands: 1, repaired: false, without: None };
 
-    /// Epoch skipping, then adaptive bands in addition, then several bands in addition.
+    /// The optimizations of the paper. `SKIPPING` has epoch skipping, `ADAPTIVE` has adaptive bands
+    /// in addition, and `MANIFOLD` has several bands at once in addition.
     const SKIPPING: Variant = Variant { skips: true, ..Variant::NAIVE };
     const ADAPTIVE: Variant = Variant { adapts: true, ..Variant::SKIPPING };
     const MANIFOLD: Variant = Variant { bands: 4, ..Variant::ADAPTIVE };
@@ -142,18 +147,20 @@ impl Variant {
         Variant { without: Some(rule), ..self }
     }
 
-    /// The bytes of granted epochs in a message: the number of the epoch or a set of epochs, and the
-    /// start bit if it adapts.
+    /// The number of bytes that the granted epochs take in a message. The message holds the number
+    /// of one epoch (one byte) or a set of epochs (two bytes), and the start bit (one byte) if it
+    /// adapts.
     fn grant_bytes(&self) -> u8 {
         (if self.bands > 1 { 2 } else { 1 }) + u8::from(self.adapts)
     }
 }
 
-/// The parameters of the protocol on a machine.
+/// The parameters of an STC protocol on one machine.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
     epochs: u32,
-    /// The smallest and the largest start bit, as bits of a line's number.
+    /// The smallest start bit (`least_shift`) and the largest (`most_shift`), as bits of a line's
+    /// number.
     least_shift: u8,
     most_shift: u8,
     /// The number of writes that the blocked-store queue can hold.
@@ -181,8 +188,8 @@ impl Params {
     }
 }
 
-/// The settings of a machine file. A wavefront has 64 lanes, so a queue for fewer stores could not
-/// take the stores of one instruction.
+/// The settings that a machine file can give. The smallest blocked-store queue holds 64 stores: a
+/// wavefront has 64 lanes, so a shorter queue could not take all stores of one instruction.
 const SETTINGS: &[Setting] = &[
     Setting {
         name: "epoch_bits",
@@ -218,7 +225,8 @@ const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// Two epochs, so that two neighbouring lines are in different bands, and two positions of the band.
+/// The settings with which the protocol is explored. There are two epochs, so that two neighbouring
+/// lines are in different bands, and two possible start bits.
 const EXPLORED: &[(&str, u64)] =
     &[("epoch_bits", 1), ("start_bit", 0), ("start_bit_max", 1), ("blocked_stores", 2)];
 
@@ -278,7 +286,7 @@ messages! {
     }
 }
 
-/// A protocol of this family.
+/// A protocol of the STC family.
 pub trait Stc:
     Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<parts::ToL1> + Wrap<ToL1> + Wrap<ToEmu>>
 {
@@ -300,14 +308,15 @@ const CLAIMS: &[Claim] = &[
     },
 ];
 
-/// The names of the published protocols. The explorer refutes their claims.
+/// The names of the STC protocols as published. The explorer refutes their claims.
 pub const REFUTED: [&str; 4] = ["stc-nv", "stc-es", "stc-ab", "stc-mb"];
 
-/// The names of the published protocols in which a write can wait for ever, because the demand of
-/// its epoch is lost when the start bit moves.
+/// The names of the STC protocols as published in which a write can wait for ever, because the
+/// demand of its epoch is lost when the start bit of bands moves.
 pub const STARVING: [&str; 2] = ["stc-ab", "stc-mb"];
 
-/// Generates one protocol of the family. Its parameters are the settings of its variant.
+/// Generates one protocol of the STC family. The argument `$variant` gives the settings in which
+/// this protocol differs from the others.
 macro_rules! stc {
     (
         $(#[doc = $doc:literal])+
@@ -390,7 +399,7 @@ macro_rules! stc {
     };
 }
 
-/// The source of the repaired protocols.
+/// The text that names the source of the repaired protocols.
 const REPAIRS: &str = "STC paper (TACO 2023), sections 2 to 4, Table 1; the repairs are not from the paper";
 
 stc! {
@@ -439,12 +448,14 @@ stc! {
     "stc-mb without stale copies and fills, and without lost demands", REPAIRS
 }
 
-/// Protocols that lack one property, for the tests of this property. They are not registered.
+/// Protocols that each lack one property, for a test of this property. They are not in the list of
+/// protocols of this crate.
 pub mod lacking {
     use super::*;
 
     stc! {
-        /// The repaired protocol, but the manager does not announce the coming epochs.
+        /// The repaired protocol, but the manager (the epoch management unit) does not announce the
+        /// coming epochs.
         announcement::Announcement, L1: true, Variant::NAIVE, "stc-lacks-announcement",
         "stc-nv-repaired without the announcement of epochs", REPAIRS
     }
@@ -459,7 +470,7 @@ pub mod lacking {
         "stc-lacks-an-end", "stc-nv-repaired with an epoch that never ends", REPAIRS
     }
     stc! {
-        /// The repaired protocol, but each epoch is granted once.
+        /// The repaired protocol, but each epoch is granted only once.
         a_return::AReturn, L1: true, Variant::NAIVE.repaired().without(Rule::EpochsReturn),
         "stc-lacks-a-return", "stc-nv-repaired in which each epoch is granted only once", REPAIRS
     }

@@ -1,4 +1,5 @@
-//! The state transition tables of a line in the L1 and of the epoch management unit, and the plans.
+//! The state transition tables of a line in the L1 and of the epoch management unit, and the plans
+//! (lists of steps) of operations.
 
 use proto::{OpClass, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible, stall, stay, symbols};
 
@@ -65,7 +66,8 @@ symbols! {
 }
 
 /// The table of a line in the L1: Table 1 of the paper, with the events that the paper describes in
-/// words. In the repaired table, the beginning of an epoch also reaches a fill under way.
+/// words. In the repaired table, the beginning of an epoch also affects a line whose fill is under
+/// way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct L1Table<const REPAIRED: bool>;
 
@@ -164,7 +166,7 @@ symbols! {
     }
 }
 
-/// The table of the epoch management unit.
+/// The state transition table of the epoch management unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct EmuTable;
 
@@ -221,11 +223,12 @@ symbols! {
 }
 
 proto::plans! {
-    /// The plan of each operation at the L1.
+    /// The plan of each operation at the L1: the list of its steps.
     pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
 }
 
-/// Every answered write is at the L2, so a release at device scope has nothing to do.
+/// The plan (list of steps) of an operation. A write is answered only after it has been performed
+/// at the L2, so a release at device scope needs no step.
 const fn plan(key: PlanKey) -> Steps<Step> {
     use Step::*;
     let is_wide = matches!(key.reach(), Reach::System) && !key.is_plain();

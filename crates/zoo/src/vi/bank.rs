@@ -11,7 +11,7 @@ use proto::{
     MemoryAccess, MemoryReply, NodeId, Op, Rank, SetIndex, Slot, TimerClass, Way, WritePolicy,
 };
 
-/// A bank of a shared cache, above memory or above another level.
+/// A bank of a shared cache. `B` is the store below the bank: memory, or another level of caches.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank<B = Memory> {
     store: BankLines<BankState, B>,
@@ -30,14 +30,14 @@ struct Flush {
     cursor: Option<Way>,
 }
 
-/// The operand of an event of a line: the data that the actions of the event's row use.
+/// The data that comes with an event of a line. The actions in the table row of the event use it.
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// The access that causes the event.
     Access(BankAccess<'a>),
     /// The bytes that the bank has fetched.
     Fill(&'a LineData),
-    /// The event has no operand.
+    /// No data comes with the event.
     Nothing,
 }
 
@@ -92,7 +92,7 @@ impl<B> Bank<B> {
         }
     }
 
-    /// Carries out an access, if the resources that it needs are free.
+    /// Carries out an access. If it needs a miss register or a way, and none is free, it waits.
     fn access<P: HasL1Messages>(
         &mut self,
         line: LineAddr,
@@ -171,8 +171,8 @@ impl<B> Bank<B> {
         }
     }
 
-    /// Writes one dirty line out on each expiry of the timer. Accesses can proceed between two
-    /// expiries.
+    /// Writes out the next dirty line of a flush. The bank calls this method on each expiry of the
+    /// timer, so accesses can proceed between two lines.
     fn walk<P: HasL1Messages>(&mut self, cx: &mut Cx<'_, P>) -> Disposition
     where
         B: BackingStore<P>,
@@ -299,8 +299,8 @@ impl<P: HasL1Messages, B: BackingStore<P>> Controller<P> for Bank<B> {
             Input::Memory(reply) => self.memory(reply, cx),
             Input::Evict(way) => self.event_in(way, BankEvent::Evict, Operand::Nothing, cx),
             Input::Timer(TimerClass::Drain) => self.walk(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
-            Input::Request(_) => Disposition::Impossible("no requests of cores enter a bank"),
+            Input::Timer(_) => Disposition::Impossible("the controller has not armed this timer"),
+            Input::Request(_) => Disposition::Impossible("cores send no requests to a bank"),
             Input::Tick { .. } => Disposition::Done,
         }
     }

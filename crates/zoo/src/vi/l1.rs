@@ -17,10 +17,10 @@ use proto::{
     Protocol, RequestInput, Slot, TimerClass,
 };
 
-/// A record of the writers of dirty lines. It decides which lines a release flushes. A
-/// cache without a record flushes all lines.
+/// A record of the writers of dirty lines. The record decides which lines a release flushes. The
+/// type `()` records nothing: with it, a release flushes all lines.
 pub trait Writers: Clone + Eq + Hash + Debug + Default + 'static {
-    /// Records a write of an issuer to a line.
+    /// Records that `issuer` has written to a line.
     fn wrote(&mut self, line: LineAddr, issuer: Issuer) {
         let _ = (line, issuer);
     }
@@ -44,8 +44,8 @@ pub trait Writers: Clone + Eq + Hash + Debug + Default + 'static {
 
 impl Writers for () {}
 
-/// The L1 cache of a compute unit. `W` identifies waiters for a flush, `N` is the record of the
-/// writers of its lines.
+/// The L1 cache of a compute unit. A value of the type `W` identifies a waiter for a flush. `N` is
+/// the record of the writers of its dirty lines.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct L1<W = Slot, N = ()> {
     cache: FirstLevel<LineState, W>,
@@ -61,7 +61,8 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         L1 { cache: FirstLevel::new(level, LineState::I), writers: N::default() }
     }
 
-    /// Performs one step of a plan.
+    /// Performs one step of a request's plan. Returns `None` if the request goes on with the next
+    /// step.
     #[inline]
     pub fn perform<P: HasBankMessages>(
         &mut self,
@@ -87,14 +88,15 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         }
     }
 
-    /// The line that answers a non-atomic load, if the load's plan begins with the step `here`.
+    /// The line that answers a non-atomic load at once. `None` if there is no such line, or if the
+    /// load's plan does not begin with the step `here`.
     #[inline]
     pub fn hit<Q: Plans>(&self, load: &Load, homes: &Homes, here: Q::Step) -> Option<Hit<'_>> {
         self.cache.hit::<L1Table, Q>(load, homes, here, (LineEvent::Load, LineAction::Reply))
     }
 
-    /// Begins a flush for a waiter other than a request. The waiter is answered when the flush
-    /// completes.
+    /// Begins a flush for a waiter that is not a request of this compute unit. The waiter is
+    /// answered when the flush completes.
     pub fn flush_for<P: HasBankMessages>(&mut self, waiter: W, cx: &mut Cx<'_, P>)
     where
         W: FlushWaiter<P>,
@@ -102,14 +104,14 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         self.cache.lower.flush_for(waiter, Cause::Remote, cx);
     }
 
-    /// Arms the drain timer if the policy or a flush requires entries to leave the store buffer.
-    /// Call it at the end of every step.
+    /// Arms the drain timer if the write policy or a flush requires that entries leave the store
+    /// buffer. A controller must call this method at the end of each of its steps.
     pub fn drain_if_due<P: HasBankMessages>(&self, cx: &mut Cx<'_, P>) {
         self.cache.lower.drain_if_due(cx.level().array.policy, cx);
     }
 
-    /// Performs an access on the line in this cache, if the resources that it needs are
-    /// free.
+    /// Performs an access on the line in this cache. If the access needs an entry of the store
+    /// buffer, a miss register or a way, and none is free, the access waits.
     fn here<P: HasBankMessages>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         let place = self.cache.array.place(ask.req.line, cx.world.homes);
         let event = match ask.req.op {
@@ -221,7 +223,7 @@ impl<P: HasBankMessages, W: FlushWaiter<P>, N: Writers> Controller<P> for L1<W, 
             Input::Message { msg, .. } => self.cache.lower.message(msg, cx),
             Input::Evict(way) => self.event_in(way, LineEvent::Evict, Operand::Nothing, cx),
             Input::Timer(TimerClass::Drain) => self.drain(cx),
-            Input::Timer(_) => Disposition::Impossible("no such timer was armed"),
+            Input::Timer(_) => Disposition::Impossible("the controller has not armed this timer"),
             Input::Memory(_) => Disposition::Impossible("an L1 does not access memory"),
             Input::Tick { .. } => Disposition::Done,
         };

@@ -176,12 +176,12 @@ impl Table for L1Table {
 }
 
 proto::plans! {
-    /// The plan of each operation at the L1.
+    /// The plan of each operation at the L1: the list of its steps.
     pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
 }
 
-/// The plan of an operation that is not a remote operation (does not synchronize with narrower
-/// scopes elsewhere).
+/// The plan (list of steps) of an operation. The operation is not a remote operation: it does not
+/// synchronize with narrower scopes on other compute units.
 pub(crate) const fn plan(key: PlanKey) -> Steps<Step> {
     let acquire: &[Step] = match key.acquired() {
         None | Some(Reach::Group) => &[],
@@ -219,8 +219,8 @@ const fn access(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The step that answers the request. Empty for a load or a store that is performed in the L1,
-/// because the step that performs it also answers it.
+/// The step that answers the request. The list is empty for a load or a store that is performed in
+/// the L1, because the step that performs the access also answers the request.
 const fn answer(key: PlanKey) -> &'static [Step] {
     match key.op {
         OpClass::Load | OpClass::Store if key.is_plain() || matches!(key.reach(), Reach::Group) => &[],

@@ -1,4 +1,5 @@
-//! The steps of operations, which other protocols use and extend.
+//! The steps from which `vi` composes the plans of operations. Other protocols use these steps and
+//! add their own.
 
 use crate::parts::{AccessSite, HasBankMessages, LowerLevel, answer};
 use proto::{Cx, Disposition, Effects, Order, RequestInput, Slot, Spending, symbols};
@@ -32,8 +33,8 @@ symbols! {
 }
 
 impl Step {
-    /// Attributes the request's time from this step on to the access, the acquire or the release,
-    /// for statistics.
+    /// For statistics: attributes the time of the request from this step on to the access, the
+    /// acquire or the release of the request.
     pub fn spends<M>(self, ask: RequestInput<'_>, fx: &mut Effects<M>) {
         if ask.req.order == Order::Plain {
             return;
@@ -67,7 +68,7 @@ impl Step {
             Step::InvalidateBanks => lower.invalidate_banks(ask.slot, cx),
             Step::AnswerIt => answer(ask, cx),
             Step::Here | Step::Pass | Step::Invalidate => {
-                Some(Disposition::Impossible("this step needs the lines of a cache"))
+                Some(Disposition::Impossible("this step of a plan needs a cache with lines"))
             }
         }
     }

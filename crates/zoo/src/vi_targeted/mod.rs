@@ -1,9 +1,10 @@
 //! `vi-targeted`: a release flushes only the lines that its own wavefront has written.
 //!
-//! It is [`crate::vi`] with a record of the writers of each dirty line in the L1. A
-//! release does not flush the writes of other wavefronts, even if the releasing work-item
-//! has synchronized with them. This suffices for HRF-direct, in which the writer itself
-//! synchronizes with the reader in one scope. It does not suffice for transitive scopes.
+//! It is [`crate::vi`] with a record of the writers of each dirty line in the L1. A release does
+//! not flush the writes of other wavefronts, even if the releasing work-item has synchronized with
+//! them. This suffices for HRF-direct, in which the writer itself synchronizes with the reader in
+//! one scope. It does not suffice for HRF-indirect, in which synchronization is transitive across
+//! scopes.
 //!
 //! Source: HRF paper (ASPLOS 2014), section 6. The protocol's page states how it
 //! completes the paper.
@@ -16,8 +17,8 @@ use proto::issue::IssueRule;
 use proto::{Claim, Cx, Disposition, Issuer, LineAddr, Op, Protocol, RequestInput, Slot};
 use std::collections::BTreeMap;
 
-/// A record of the wavefronts that have written each dirty line. Wavefronts of a compute unit share
-/// bit `i` if their numbers are equal to `i` modulo 64.
+/// A record of the wavefronts that have written each dirty line, in 64 bits for each line. Bit `i`
+/// stands for all wavefronts of the compute unit whose numbers are equal to `i` modulo 64.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ByWavefront {
     writers: BTreeMap<LineAddr, u64>,
@@ -51,8 +52,8 @@ impl Writers for ByWavefront {
     }
 }
 
-/// The claim: sequential consistency for programs that order every two conflicting accesses within
-/// one scope.
+/// The claim of this protocol: a program is sequentially consistent if it orders every two
+/// conflicting accesses within one scope.
 pub const CLAIMS: &[Claim] = &[Claim {
     model: "hrf-direct",
     cores: IssueRule::GPUS,

@@ -1,7 +1,7 @@
-//! Statistics of every protocol, on the bench (test machine) of Table 3.
+//! Tests of the statistics of every protocol, on the bench (test machine) of Table 3.
 //!
-//! A missing count makes no execution wrong, only the reports. So these tests make accesses of
-//! which the correct counts are known for any protocol.
+//! If a count is missing, executions are still right, but reports are wrong. So these tests make
+//! accesses whose correct counts are known for any protocol.
 
 use crate::bench::{Bench, ObservedStep, access};
 use crate::observe::{HERE, X};
@@ -43,8 +43,8 @@ fn for_all<V: Visit<Output = ()> + Copy>(visit: V) {
     }
 }
 
-/// No cache holds a word before its first access. So an access that needs the word's value is no
-/// hit.
+/// No cache holds a word before its first access. So a first access that needs the value of the
+/// word cannot be a hit.
 #[test]
 fn the_first_access_to_a_word_is_never_a_hit() {
     #[derive(Clone, Copy)]

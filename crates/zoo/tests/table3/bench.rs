@@ -1,4 +1,5 @@
-//! The stations of a small machine, driven in an order that a seed selects.
+//! A small machine for tests. Its stations (controllers with their parked inputs) receive messages
+//! and other inputs in an order that a seed selects.
 
 use drive::{At, Nodes, StationInput};
 use proto::{
@@ -28,17 +29,18 @@ pub(crate) struct ObservedStep {
     /// The index of the node within its kind.
     pub(crate) index: u16,
     pub(crate) input: StepInput,
-    /// The actions of the rows that fired, one list for each row.
+    /// The actions of the table rows that this step carried out, one list for each row.
     pub(crate) rows: Vec<Vec<&'static str>>,
     pub(crate) uses: Uses,
-    /// Changes in the attribution of a request's time, by slot.
+    /// The changes of attribution in this step: from now on, the time of the request in this slot
+    /// counts as this part of the request.
     pub(crate) spends: Vec<(Slot, Spending)>,
     /// The lines of the node before and after the step (`before`, `after`).
     pub(crate) before: Vec<LineView>,
     pub(crate) after: Vec<LineView>,
 }
 
-/// A small machine with the stations of a protocol.
+/// A small machine with the stations (controllers with their parked inputs) of a protocol.
 pub(crate) struct Bench<P: Protocol> {
     machine: drive::Machine<P>,
     tables: Vec<TableView>,
@@ -112,8 +114,8 @@ impl<P: Protocol> Bench<P> {
         data
     }
 
-    /// Whether the L1 of a compute unit would hold back a read-modify-write of its own
-    /// work-group for a reason that is independent of the line.
+    /// Whether the L1 of a compute unit would hold back `request`, a read-modify-write of its own
+    /// work-group, for a reason that does not depend on the line, such as a lock.
     pub(crate) fn holds_back(&self, cu: u16, request: &Request) -> bool {
         let mut station = self.machine.station(self.entry(cu)).clone();
         station.request(Slot(u32::MAX), request, self.machine.nodes().world(), &mut Effects::default());
@@ -121,7 +123,7 @@ impl<P: Protocol> Bench<P> {
         requests.any(|(key, slot)| slot == Slot(u32::MAX) && matches!(key, Key::Other(_)))
     }
 
-    /// Carries out a step of a node and returns its observation.
+    /// Gives the input `told` to a node. Returns the observed step of the node.
     fn step(
         &mut self,
         node: At,
@@ -158,7 +160,8 @@ impl<P: Protocol> Bench<P> {
         self.step(self.entry(cu), StepInput::Request, StationInput::Request { slot, request })
     }
 
-    /// Carries out one of the possible next moves. Returns `None` if no move is possible.
+    /// Carries out one of the possible next moves; the seed selects which one. Returns `None` if no
+    /// move is possible.
     pub(crate) fn next_step(&mut self) -> Option<ObservedStep> {
         self.channels.retain(|_, sent| !sent.is_empty());
         let mut moves: Vec<Move> = self.channels.keys().map(|&(from, to)| Move::Deliver(from, to)).collect();

@@ -1,7 +1,7 @@
 //! The column of DeNovo in Table 3.
 //!
 //! `StReg` of the paper (the registration of stores) takes the place of a flush. It ends when every
-//! dirty line is registered in the same L1.
+//! dirty line of the L1 is registered to this L1.
 
 use crate::bench::{Bench, ObservedStep};
 use crate::hlrc::registration;

@@ -1,7 +1,8 @@
 //! The column of hLRC in Table 3.
 //!
-//! hLRC has no scopes, so every access has work-group scope, as in its scenarios. The paper prints
-//! c16 and c18 as `ST`. This test reads them as the operation of their row.
+//! hLRC has no scopes, so every access in this column has work-group scope, as in the scenarios
+//! that run hLRC. The paper prints c16 and c18 as `ST`. This test reads them as read-modify-writes,
+//! which is the instruction of their rows.
 
 use crate::bench::{ObservedStep, StepInput};
 use crate::observe::{HERE, X};
@@ -46,8 +47,9 @@ impl Column for HlrcColumn {
     }
 }
 
-/// The act that the grant of a registration for the variable is: `Register` at the requester, `Odd`
-/// at any other L1.
+/// The act of Table 3 for a step in which the grant of a registration for the variable arrives:
+/// `Register` at the requesting L1, and `Odd` (an act that Table 3 does not have) at any other L1.
+/// The result is empty for any other step.
 pub(crate) fn registration(step: &ObservedStep) -> Vec<Act> {
     match step.input {
         StepInput::Message("Grant", Some(X)) if step.level == "l1" && step.index == HERE => {

@@ -1,10 +1,10 @@
 //! Table 3 of the hLRC paper (MICRO 2016), compared with the protocols row by row.
 //!
-//! A row is one atomic access: instruction, order, scope, and the previous place of its
-//! variable. The bench drives the stations of a protocol with it, in many orders of
-//! delivery. It records the acts of the nodes: which L1 flushes, when its dirty bytes
-//! arrive below, which L1 invalidates its clean lines, which one holds read-modify-writes
-//! back, and where the access is performed. The sequence must be the one of the paper.
+//! A row is one atomic access: instruction, order, scope, and the previous place of its variable.
+//! The bench (a test machine) makes this access on the stations of a protocol, in many orders of
+//! delivery. The test records the acts of the nodes: which L1 flushes, when its dirty bytes arrive
+//! below, which L1 invalidates its clean lines, which L1 holds read-modify-writes back, and where
+//! the access is performed. The acts must be those of the paper, in the same order.
 //!
 //! To add a column: write a file beside `rsp.rs` with a type that implements
 //! [`Column`], and name it in `columns!` below. A column gives
@@ -12,13 +12,14 @@
 //! * its protocol, and its rows as data: `row!(Ld Acquire Device from L2 =>
 //!   a1: LdL2, a2: InvLocal)`. Acts beyond the paper have the label `ours`:
 //!   `ours: FlushLocal`;
-//! * `access`, if its tables perform the access by other actions than those of `vi`;
+//! * `access`, if the tables of the protocol perform the access by other actions than those of
+//!   `vi`;
 //! * `has_arrived` and `printed`, if a flush does not write dirty bytes out;
 //! * `own_acts`, for acts of this protocol only, such as the grant of a registration
 //!   (add them to [`table::Act`]);
 //! * `is_registered`, for lines that flushes and invalidations skip.
 //!
-//! Its page needs the two marker lines [`page::BEGIN`] and [`page::END`].
+//! The page of the column's protocol needs the two marker lines [`page::BEGIN`] and [`page::END`].
 //! `FENCEPOST_BLESS=1 cargo test -p zoo --test table3` generates the text between them.
 
 mod accounting;

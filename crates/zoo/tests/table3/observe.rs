@@ -33,7 +33,7 @@ enum Note {
     Act(Act),
 }
 
-/// A flush under way, with the dirty bytes that must arrive below.
+/// A flush under way, with the dirty bytes that must arrive at their destination.
 struct Flush {
     cu: u16,
     bytes: Vec<(LineAddr, ByteMask, LineData)>,
@@ -145,7 +145,7 @@ impl Observer {
         self.flushes.push(Flush { cu: step.index, bytes });
     }
 
-    /// Ends each flush whose dirty bytes have all arrived below.
+    /// Ends each flush whose dirty bytes have all arrived at their destination.
     fn end_flushes<C: Column>(&mut self, bench: &Bench<C::Protocol>) {
         let arrived = |flush: &Flush| {
             flush.bytes.iter().all(|(line, mask, data)| C::has_arrived(bench, flush.cu, *line, *mask, data))
@@ -184,8 +184,9 @@ impl Observer {
     }
 }
 
-/// The acts of the table, from the recorded ones. Consecutive bulk acts of one kind at different
-/// L1s become one act: of the requesting L1, of the L1 with the variable, of all others, or of all.
+/// Turns the recorded acts into the acts of Table 3. Consecutive bulk acts (on all lines or all
+/// read-modify-writes) of one kind at different L1s become one act: an act of the requesting L1, of
+/// the L1 with the variable, of all L1s except for the requesting one, or of all L1s.
 fn acts(notes: &[Note]) -> Vec<Act> {
     let mut acts = Vec::new();
     let mut rest = notes;

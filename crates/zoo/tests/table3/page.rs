@@ -1,4 +1,5 @@
-//! The table on a protocol's page. It has the labels of the paper, the observed acts, and the plan.
+//! The rows of Table 3 on a protocol's page. Each row shows the observed acts with the labels of
+//! the paper, and the plan (the list of steps) of the operation.
 
 use crate::observe::observed;
 use crate::table::{Column, Instruction, Row};

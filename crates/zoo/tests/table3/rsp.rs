@@ -1,7 +1,8 @@
 //! The column of remote-scope promotion in Table 3.
 //!
-//! A broadcast reaches the other L1s (Table 2: "remote"). The acts of the requesting L1 are ours
-//! (not in the paper): it flushes if the operation releases, and invalidates if it acquires.
+//! A broadcast reaches only the other L1s (Table 2: "remote"). The paper does not print the acts
+//! with the label `ours`. They are acts of the requesting L1: it flushes if a remote operation
+//! releases, and invalidates if the operation acquires.
 
 use crate::row;
 use crate::table::{Column, Row};

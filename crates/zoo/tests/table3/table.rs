@@ -19,13 +19,13 @@ pub(crate) enum Act {
     Register,
     /// The stored lines of the requesting L1 are registered to that L1.
     StReg,
-    /// The L1 with the variable flushes (and, for the next act, invalidates).
+    /// `FlushRemote`: the L1 with the variable flushes. `InvRemote`: this L1 invalidates.
     FlushRemote,
     InvRemote,
-    /// All L1s except for the requesting one flush (and, for the next act, invalidate).
+    /// `FlushAll`: all L1s except for the requesting one flush. `InvAll`: these L1s invalidate.
     FlushAll,
     InvAll,
-    /// All L1s lock or unlock their read-modify-writes.
+    /// `Lock`: all L1s lock their read-modify-writes. `Unlock`: all L1s unlock them.
     Lock,
     Unlock,
     /// An act that Table 3 does not have, at the L1 with this number. The test fails and prints the
@@ -124,8 +124,8 @@ pub(crate) trait Column: Sized {
 
     fn rows() -> Vec<Row>;
 
-    /// Whether a row with these actions, in an L1 or in a bank, performs the access of
-    /// this instruction.
+    /// Whether a row of the protocol's tables with these actions, for an L1 or for a bank, performs
+    /// the access of this instruction.
     fn access(instruction: Instruction, actions: &[&str]) -> bool {
         let by: &[&str] = match instruction {
             Instruction::Ld => &["Reply", "Answer", "Perform"],

@@ -86,7 +86,8 @@ impl Frames for Timeless {
 }
 
 impl Known {
-    /// Gives every successor of a state to the sink. `next` is a buffer for one state.
+    /// Gives every successor of a state to `sink`, which receives successors. `next` is a buffer
+    /// for one state.
     pub(crate) fn expand(&self, state: &[u32], next: &mut Vec<u32>, sink: &mut impl Sink) -> Expansion {
         match &self.rebase {
             None => self.expand_in(&Timeless, state, next, sink),
@@ -204,7 +205,7 @@ impl Known {
     }
 
     /// Expands the state whose step is complete on all nodes: the next step of the program begins
-    /// on all nodes at once. Returns `None` if all went well.
+    /// on all nodes at once. Returns `None` if this move has no fault and its result is known.
     fn go_on(
         &self,
         (state, frames): (&[u32], &impl Frames),
@@ -224,8 +225,8 @@ impl Known {
         None
     }
 
-    /// Gives a successor to the sink in canonical form. Returns false if that form is not known
-    /// yet.
+    /// Gives a successor in canonical form to `sink`, which receives successors. Returns false if
+    /// that form is not known yet.
     #[inline]
     fn go(
         &self,
@@ -310,8 +311,8 @@ impl Known {
     }
 }
 
-/// Gives the fault of a move to the sink. Returns `None` if the effect of the move is not known
-/// yet.
+/// Gives the fault of a move to `sink`, which receives the successors of a state. Returns `None` if
+/// the effect of the move is not known yet.
 #[cold]
 fn failed(mv: Move, after: u32, sink: &mut impl Sink) -> Option<Expansion> {
     if after == UNKNOWN {

@@ -32,8 +32,9 @@ pub(crate) enum Effect {
     Go(u32),
     /// The part (the state of one node) changes to `rest`, and node `to` receives the input `told`.
     Send { rest: u32, to: u8, told: u32 },
-    /// The part (the state of one node) changes to `rest`, memory performs the operation `op`, and
-    /// the reply reaches the part at once.
+    /// The part (the state of one node) changes to `rest`, and memory performs the operation `op`.
+    /// The reply reaches the part at once if no other node accesses the line; otherwise it is under
+    /// way to the part.
     Serve { rest: u32, op: u32 },
     /// The move leads to the fault with this number.
     Fault(u32),
@@ -61,7 +62,8 @@ pub(crate) struct PartInfo {
     /// is too long for any core to issue. The sum of this number over the nodes of a state decides
     /// which moves are withheld.
     holds: u16,
-    /// Whether the threads of the node and the requests of its step are complete.
+    /// Whether the threads and the agents of the node have completed the current step of the
+    /// program.
     pub(crate) done: bool,
     /// The number of ticks by which the node's clock is ahead of the slowest clock.
     ahead: u8,

@@ -7,7 +7,7 @@ use crate::walker::Do;
 use proto::Level::{Device, System, WorkGroup};
 use proto::Order::{AcqRel, Acquire, Release, SeqCst};
 
-/// Programs with relaxed atomics and fences (III.C.3).
+/// Programs with relaxed atomics and fences (section III.C.3 of the hLRC paper).
 pub(super) fn relaxed() -> Vec<Expected> {
     let fence = |order| Do::Fence((order, WorkGroup));
     vec![
@@ -50,7 +50,8 @@ pub(super) fn relaxed() -> Vec<Expected> {
     ]
 }
 
-/// Programs with scopes as hints (V.C): one thread uses device scope, the other no scope.
+/// Programs with scopes as hints (section V.C of the hLRC paper): one thread uses device scope, the
+/// other uses work-group scope, as if there were no scopes.
 pub(super) fn hinted() -> Vec<Expected> {
     let mut all = Vec::new();
     for (name, release, acquire) in [
@@ -137,8 +138,8 @@ pub(super) fn boundaries() -> Vec<Expected> {
     ]
 }
 
-/// Programs with words that are both atomics and data. The published bypass of the L1 reads the
-/// value from before an atomic.
+/// Programs with words that are both atomics and data. In published hLRC, a load that bypasses the
+/// L1 reads the value from before an atomic.
 pub(crate) fn mixed() -> Vec<Expected> {
     vec![
         case(

@@ -126,7 +126,7 @@ macro_rules! only_expected_outcomes {
     };
 }
 
-/// The name of the programs in which registered words that are data fail as published.
+/// The name of the programs that fail in published hLRC, because a registered word is also data.
 const REFUTED: &str = "a_word_is_atomic_and_data";
 
 fn separate() -> Vec<Expected> {
@@ -144,7 +144,7 @@ only_expected_outcomes! {
     programs_without_scopes_keep_their_promises_in_hlrc_repaired: HlrcRepaired, programs::all(), true;
 }
 
-/// The first program has one thread, so reordering cannot be the reason.
+/// The first program has one thread, so reordering cannot be the reason of its failure.
 #[test]
 fn published_hlrc_fails_for_words_that_are_atomics_and_data() {
     let mixed = kinds::mixed();

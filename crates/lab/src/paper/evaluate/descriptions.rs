@@ -1,4 +1,5 @@
-//! Describes the scenarios, inputs and variants of a plan for the results.
+//! Describes the scenarios, inputs and machine variants of a plan, for the results of a
+//! reproduction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,14 +59,16 @@ impl Plan {
 }
 
 impl Variant {
-    /// The parameters of the machine, with their paths in its description.
+    /// The parameters of the variant's machine: the path in the machine's description, and the
+    /// value.
     fn parameters(&self) -> Vec<(String, String)> {
         let mut parameters = Vec::new();
         flatten("", &serde_json::to_value(&self.system).unwrap_or(Value::Null), &mut parameters);
         parameters
     }
 
-    /// The parameters of the machine that are numbers.
+    /// The parameters of the variant's machine that are numbers, by their paths in the machine's
+    /// description.
     pub(super) fn numbers(&self) -> BTreeMap<String, f64> {
         let numbers = self.parameters().into_iter();
         numbers.filter_map(|(name, text)| Some((name, text.parse().ok()?))).collect()

@@ -1,5 +1,5 @@
-//! Computes the figures of a paper from runs. A figure has groups of bars. Each bar has a measured
-//! value, and a published value if the paper gives one.
+//! Computes the figures of a paper from the results of runs. A figure has groups of bars. Each bar
+//! has a measured value, and a published value if the paper gives one.
 
 use super::{Evaluation, interval_of};
 use crate::paper::files::Groups;
@@ -7,7 +7,7 @@ use crate::paper::statistics::{geometric_mean, mean};
 use crate::paper::{FigurePlan, labels};
 use crate::results::{Bar, Figure, Group, Shape};
 
-/// Combines the values of several inputs into one.
+/// A function that combines the values of several inputs into one value, such as a mean.
 type Fold = fn(&[f64]) -> Option<f64>;
 
 impl Evaluation<'_> {

@@ -1,4 +1,4 @@
-//! Computes the figures of a paper and the scores of its claims from rows. A row is the result of
+//! Computes the figures of a paper and the statuses of its claims from rows. A row is the result of
 //! one run.
 
 mod descriptions;
@@ -15,8 +15,9 @@ use super::statistics::{interval, interval_of_amounts};
 use crate::results::{Interval, Results, Row, RowKey};
 
 impl Plan {
-    /// Computes the figures and scores from `rows`, the results of the runs. A value whose run has
-    /// no row is missing in the results, with a note.
+    /// Computes the figures and the statuses of the claims from `rows`, the results of the runs. If
+    /// a value needs a run without a row, the value is missing in the results, with a note that
+    /// gives the reason.
     #[must_use]
     pub fn evaluate(&self, rows: Vec<Row>) -> Results {
         let data = Data::new(self, &rows);
@@ -59,9 +60,11 @@ struct Data<'a> {
     rows: BTreeMap<&'a RowKey, &'a Row>,
     /// The names of all counters that at least one row has.
     counted: BTreeSet<&'a str>,
-    /// The variants whose machine ignores acquires. Their runs count even if the answer is wrong.
+    /// The variants whose machine ignores acquires. The runs of these variants count even if their
+    /// answer is wrong.
     unsound: BTreeSet<&'a str>,
-    /// For each variant, the numbers in the description of its machine.
+    /// For each variant, the parameters of its machine that are numbers, by their paths in the
+    /// machine's description.
     parameters: BTreeMap<&'a str, BTreeMap<String, f64>>,
 }
 
@@ -104,7 +107,7 @@ impl<'a> Data<'a> {
             Some(count) => Ok(*count as f64),
             // A counter that this row lacks but another row has is zero in this row.
             None if self.counted.contains(name) => Ok(0.0),
-            None => missing(format!("no run counts `{name}`")),
+            None => missing(format!("no run has a counter `{name}`")),
         }
     }
 
@@ -130,8 +133,8 @@ impl Evaluation<'_> {
         &self.plan.seeds
     }
 
-    /// The values of an expression, one for each seed. For each seed, `fold` combines the values of
-    /// all inputs into one.
+    /// The values of an expression, one for each seed. For each seed, the function `fold` combines
+    /// the values of all inputs into one value.
     fn folded(
         &self,
         expr: &Expr,
@@ -151,14 +154,14 @@ impl Evaluation<'_> {
     }
 }
 
-/// The mean of the values of an expression with its 95% interval. The interval is cut at zero if
-/// the expression is never negative.
+/// The mean of the values of an expression with its 95% confidence interval. If the expression is
+/// never negative, the interval does not extend below zero.
 fn interval_of(expr: &Expr, values: &[f64]) -> Option<Interval> {
     if expr.is_amount() { interval_of_amounts(values) } else { interval(values) }
 }
 
-/// The variant and the scenario of a measure that names none: the first variant and the first
-/// scenario of the figure.
+/// The variant and the scenario for a measure (the value of a claim) that names no variant or no
+/// scenario: the first variant and the first scenario of the figure.
 pub(super) fn place(figure: &FigurePlan) -> (&str, &str) {
     (figure.variants.first().map_or("", String::as_str), figure.scenarios.first().map_or("", String::as_str))
 }

@@ -1,4 +1,5 @@
-//! Scores the claims of a paper: compares measured values with the claims.
+//! Finds the status of each claim of a paper: computes the measured values and compares them with
+//! the published values.
 
 use proto::words::{counted, grouped};
 use serde_json::{Value, json};
@@ -99,9 +100,9 @@ impl Evaluation<'_> {
         Ok(score::mean_figure(claim, found))
     }
 
-    /// Scores a claim that must hold on each input; the worst input determines the score. An exact
-    /// claim must hold in each run. An input for which the expression divides by zero is left out,
-    /// but at least one input must remain.
+    /// Finds the status of a claim that must hold for each input. It is the worst status of an
+    /// input. A claim of the kind `exact` must hold in each run. An input for which the expression
+    /// divides by zero is left out, but at least one input must remain.
     fn each_figure(
         &self,
         scored: &mut Scored,
@@ -133,8 +134,9 @@ impl Evaluation<'_> {
         Ok(worst.status)
     }
 
-    /// The score of a claim on one input. It is the score of the mean over the seeds or, for an
-    /// exact claim, of the first value that is wrong.
+    /// The status of a claim on one input, with the measured value. The status is computed from the
+    /// mean over the seeds. For a claim of the kind `exact`, it is computed from the first value
+    /// that does not agree with the claim, or from the first value if all agree.
     fn of_input(&self, claim: &Claim, expr: &Expr, input: &str, values: &[f64]) -> Option<InputScore> {
         let rounded = |value: f64| (value * 10_000.0).round() / 10_000.0;
         let range = || {
@@ -175,8 +177,9 @@ impl Evaluation<'_> {
         Some(InputScore { status, input, is_mean: values.len() > 1, shown, text })
     }
 
-    /// Scores the claim that two values rise together: an input with more of one value has more of
-    /// the other. The score uses the rank correlation of the values' means over the seeds.
+    /// Finds the status of the claim that two values rise together: if the first value is larger
+    /// for one input than for another input, the second value is larger too. The status depends on
+    /// the rank correlation of the means over the seeds.
     fn rises_claim(
         &self,
         scored: &mut Scored,
@@ -195,8 +198,9 @@ impl Evaluation<'_> {
         Ok(score::positive(found))
     }
 
-    /// Scores the claim that several values are similar. For each seed, the score uses the means of
-    /// the values over the inputs: the largest mean, divided by the smallest, less one.
+    /// Finds the status of the claim that several values are similar. For each seed, it computes
+    /// the mean of each value over the inputs. The measured number is the largest of these means
+    /// divided by the smallest, minus one.
     fn spread_claim(
         &self,
         scored: &mut Scored,
@@ -272,8 +276,8 @@ impl Evaluation<'_> {
     }
 }
 
-/// Scores a claim by its litmus tests. The claim is reproduced only if every test gives the claimed
-/// result.
+/// Finds the status of a claim about litmus tests. The claim is reproduced only if every test gives
+/// the claimed result.
 fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>) {
     // A litmus test has no seed and no input.
     scored.seeds = 0;
@@ -296,18 +300,19 @@ fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>
     scored.status = if holds { Status::Reproduced } else { Status::Contradicted };
 }
 
-/// The score of a claim on one input.
+/// The status of a claim on one input, and the measured value that determines the status.
 struct InputScore {
     input: String,
     status: Status,
-    /// The mean with its 95% interval. For an exact claim it is the single value that was scored.
+    /// The mean over the seeds with its 95% confidence interval. For a claim of the kind `exact`,
+    /// both ends and the mean are the single value that determines the status.
     shown: Interval,
     is_mean: bool,
     text: String,
 }
 
-/// The texts of the numbers. All texts have the same number of decimals, which is the largest
-/// number of decimals that one of the numbers needs.
+/// Writes the numbers as texts with the same number of decimals. This number is the largest number
+/// of decimals that one of the numbers needs.
 fn to_one_decimal<const N: usize>(numbers: [f64; N]) -> [String; N] {
     let decimals = |number: &f64| number.to_string().split_once('.').map_or(0, |(_, rest)| rest.len());
     let most = numbers.iter().map(decimals).max().unwrap_or(0);

@@ -1,5 +1,6 @@
-//! Recursive definitions: groups of variables with their bodies, and their least
-//! solutions.
+//! Recursive definitions. Each definition equates every variable of a group with one expression
+//! (the body of the variable). The values of the variables are the least solution of these
+//! equations.
 
 use crate::exec::set::{EventSet, Word};
 use crate::parse::Place;
@@ -57,8 +58,8 @@ impl<W: Word> Graph<W> {
         Ok(solutions)
     }
 
-    /// Whether the definition is monotone: no variable of the group occurs in the right operand of
-    /// a difference.
+    /// Whether the definition is monotone: none of its variables occurs in the right operand of a
+    /// difference.
     fn is_monotone(&self, group: u16, inner: &[NodeId]) -> bool {
         let bit = 1u64 << group;
         inner.iter().all(|&id| match self.node(id).op {
@@ -67,8 +68,8 @@ impl<W: Word> Graph<W> {
         })
     }
 
-    /// Solves the recursive definition `group`. Its bodies may use nodes outside of the definition.
-    /// The values of these nodes must be up to date before the call.
+    /// Solves the recursive definition `group`. The expressions of its variables may use nodes
+    /// outside of the definition. The values of these nodes must be up to date before the call.
     pub(crate) fn solve(&mut self, group: u16) -> Result<(), Diverges> {
         let of = core::mem::take(&mut self.groups[usize::from(group)]);
         for &var in &of.vars {

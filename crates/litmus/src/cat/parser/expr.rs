@@ -70,7 +70,7 @@ impl Parser<'_> {
     }
 
     /// Whether the next tokens are a condition on a variant of the model. Such a condition is a
-    /// quoted text, possibly after marks `~`, `(` and words `not`, `variant`.
+    /// quoted text. The marks `~` and `(` and the words `not` and `variant` may come before it.
     fn is_variant_condition(&self) -> bool {
         let mut ahead = 0;
         loop {
@@ -183,7 +183,8 @@ impl Parser<'_> {
         Ok(Arm::Any(first, self.expr()?))
     }
 
-    /// Reads a chain of binary operators. Level 0 binds loosest.
+    /// Reads a chain of operands that are joined by the binary operator of precedence level
+    /// `level`. The operator of level 0, `|`, binds loosest.
     pub(super) fn infix(&mut self, level: usize) -> Result<Expr, TextError> {
         const LEVELS: [(&str, Infix, bool); 6] = [
             ("|", Infix::Union, false),

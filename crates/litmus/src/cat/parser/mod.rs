@@ -55,7 +55,7 @@ const KEYWORDS: [&str; 34] = [
 /// The options that may follow the title of a model.
 const OPTIONS: [&str; 6] = ["partialco", "withco", "withoutco", "withinit", "withoutinit", "compat"];
 
-/// All names in a model and its included files. The index of a name in the list is its number.
+/// All names in a model and its included files. The number of a name is its index in this list.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     list: Vec<String>,
@@ -90,7 +90,7 @@ impl Names {
 pub(super) struct Parsed {
     /// The title of the model.
     pub(super) title: Option<String>,
-    /// The words beside the title: the name of an architecture, and options.
+    /// The words beside the title: the name of an architecture, and options of the model.
     pub(super) options: Vec<String>,
     pub(super) statements: Vec<Statement>,
 }
@@ -187,8 +187,9 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Reads a title: a quoted text, or words at the top. A word before a quoted text
-    /// or before another word names the architecture.
+    /// Reads the title at the start of a file: a quoted text or a word. A word before the quoted
+    /// text, or a first word that a further word follows, names the architecture. Returns the title
+    /// and the words beside it.
     pub(super) fn title(&mut self) -> (Option<String>, Vec<String>) {
         let mut words = Vec::new();
         loop {

@@ -159,7 +159,7 @@ impl Stager<'_, '_, '_> {
     /// Converts a value to a relation. Returns the lower and the upper bound of the relation.
     ///
     /// # Errors
-    /// If the value is no relation.
+    /// If the value is not a relation.
     pub(super) fn relation(&mut self, value: Value, place: Place) -> Result<Bounds, TextError> {
         match value {
             Value::Rel(bounds) => Ok(bounds),
@@ -177,7 +177,7 @@ impl Stager<'_, '_, '_> {
     /// Converts a value to a set of events. Returns the lower and the upper bound of the set.
     ///
     /// # Errors
-    /// If the value is no set of events.
+    /// If the value is not a set of events.
     pub(super) fn set(&mut self, value: Value, place: Place) -> Result<Bounds, TextError> {
         match value {
             Value::Set(bounds) => Ok(bounds),
@@ -315,7 +315,7 @@ impl Stager<'_, '_, '_> {
         Ok(Value::Many(Rc::new(result)))
     }
 
-    /// The set `member ++ set`: the members of `set` and the further member `member`.
+    /// The value of `member ++ set`: the set with `member` and all members of `set`.
     pub(super) fn add(&mut self, member: Value, set: Value, place: Place) -> Result<Value, TextError> {
         match (&member, &set) {
             (Value::Event(_), Value::Nothing | Value::Set(_)) => {
@@ -353,7 +353,10 @@ impl Stager<'_, '_, '_> {
             }
             Value::Linearisations(set, order) => self.linearisations(set, order, place),
             other => {
-                let sentence = format!("found {}, expected a known set of values", other.kind());
+                let sentence = format!(
+                    "found {}, expected a set of values that does not depend on reads-from or coherence",
+                    other.kind()
+                );
                 self.fail(place, sentence)
             }
         }

@@ -113,7 +113,11 @@ impl Stager<'_, '_, '_> {
             (self.relation(a, a_place)?, self.relation(b, b_place)?)
         };
         if !self.graph.is_static(left.low) || !self.graph.is_static(right.low) {
-            return self.fail(a_place, "this comparison depends on reads-from or coherence");
+            return self.fail(
+                a_place,
+                "this comparison depends on reads-from or coherence, expected sets or relations that do not \
+                 depend on them",
+            );
         }
         let (left, right) = (self.graph.value(left.low), self.graph.value(right.low));
         Ok(match comparison {
@@ -214,7 +218,8 @@ impl Stager<'_, '_, '_> {
         self.both(before, Bounds::exact(po), Graph::seq)
     }
 
-    /// Applies `tag2scope('device)`, `tag2events('release)` or a similar function.
+    /// Applies a predefined function whose argument is a tag, such as `tag2scope('device)` or
+    /// `tag2events('release)`.
     pub(super) fn of_tag(
         &mut self,
         builtin: Builtin,
@@ -242,8 +247,8 @@ impl Stager<'_, '_, '_> {
         }
     }
 
-    /// The equivalence classes of a relation. The relation may not depend on a choice. If the
-    /// argument is a set of accesses, each class has the accesses of one location.
+    /// The equivalence classes of a relation. The relation may not depend on a choice of the
+    /// search. If the argument is a set of accesses, each class has the accesses of one location.
     pub(super) fn classes(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         let rel = match argument {
             Value::Set(set) => {
@@ -254,7 +259,11 @@ impl Stager<'_, '_, '_> {
             other => self.relation(other, place)?,
         };
         if !self.graph.is_static(rel.low) {
-            return self.fail(place, "the classes of this relation depend on reads-from or coherence");
+            return self.fail(
+                place,
+                "the classes of this relation depend on reads-from or coherence, expected a relation that \
+                 does not depend on them",
+            );
         }
         let rows = self.graph.value(rel.low).to_vec();
         let mut seen = EventSet::EMPTY;

@@ -43,7 +43,8 @@ impl Stager<'_, '_, '_> {
         });
     }
 
-    /// Removes the hidden events from `value`, the value of the predefined name `name`.
+    /// Adapts `value`, the value of the predefined name `name`, to merged events: the write of a
+    /// read-modify-write takes the place of its hidden read, and the hidden reads are removed.
     pub(super) fn merge(&mut self, name: &str, value: Value) -> Value {
         let Some(Merged { visible, writes, shift }) = self.merged else { return value };
         let exact = Bounds::exact;

@@ -1,4 +1,5 @@
-//! Applies a model to a skeleton. The result is a graph and a list of checks.
+//! Applies a model to a skeleton (the events of one path through each thread). The result is a
+//! graph of operations and a list of checks.
 //!
 //! This module evaluates the functional part of the language once: functions, tags,
 //! sets of sets, `match`, procedures. The graph holds only operations on bit matrices.
@@ -23,52 +24,57 @@ use orders::Ordered;
 
 /// The maximum nesting depth of function calls.
 const CALLS_MAX: usize = 100;
-/// The maximum number of expressions that are evaluated for one model on one skeleton.
+/// The maximum number of expressions that are evaluated for one model on one skeleton (the events
+/// of one path through each thread).
 const WORK_MAX: usize = 2_000_000;
 
-/// A check of the model on one skeleton.
+/// A check of the model on one skeleton (the events of one path through each thread).
 #[derive(Clone, Debug)]
 pub(crate) struct StagedCheck {
     pub(crate) kind: CheckKind,
     pub(crate) negated: bool,
     pub(crate) flag: bool,
-    /// Whether the program has undefined behaviour if the flag is raised.
+    /// Whether the program has undefined behaviour if this check is a flag and the flag holds on
+    /// some execution.
     pub(crate) undefined: bool,
     /// The name of the check. Empty for the check that the tool itself adds, which fixes one order
     /// for the writes whose order the model does not use.
     pub(crate) name: String,
-    /// The low bound of the relation or set that the check examines.
+    /// The low bound of the relation or set that the check examines: the members that it certainly
+    /// has.
     pub(crate) low: NodeId,
-    /// The high bound of the relation or set that the check examines.
+    /// The high bound of the relation or set that the check examines: the members that it may have
+    /// in the end.
     pub(crate) high: NodeId,
-    /// The choices that the deciding bound depends on. The high bound decides a negated check that
-    /// is not a flag. The low bound decides every other check.
+    /// The kinds of choices on which the result of the check depends. The high bound of the
+    /// examined relation or set decides a negated check that is not a flag, and the low bound
+    /// decides every other check.
     pub(crate) deps: Deps,
     /// The nodes that must be computed before the check is decided, each after its operands.
     pub(crate) plan: Vec<NodeId>,
 }
 
-/// A choice of a `with` statement.
+/// The values that the search may choose for the variable of a `with` statement.
 #[derive(Clone, Debug)]
 pub(crate) enum Choice {
-    /// The value is a total order on the set of the first node that extends the relation of the
-    /// second node.
+    /// The value is a total order of a set, and this order extends a relation. The first node is
+    /// the set. The second node is the relation.
     Linear(NodeId, NodeId),
     /// The value is one of several relations or sets.
     Among(Vec<NodeId>),
 }
 
-/// A model applied to one skeleton.
+/// The result of applying a model to one skeleton (the events of one path through each thread).
 #[derive(Clone, Debug)]
 pub(crate) struct Staged {
     pub(crate) graph: Graph,
     pub(crate) checks: Vec<StagedCheck>,
     pub(crate) choices: Vec<Choice>,
-    /// Whether a check depends on the order of PTX's fences.
+    /// Whether a check depends on the order of PTX's sequentially consistent fences.
     pub(crate) uses_sync_fence: bool,
 }
 
-/// Applies `model` to `skeleton`.
+/// Applies `model` to `skeleton` (the events of one path through each thread).
 pub(crate) fn stage(model: &Model, skeleton: &Skeleton<'_>) -> Result<Staged, TextError> {
     let mut stager = Stager {
         model,
@@ -181,7 +187,8 @@ impl Stager<'_, '_, '_> {
             Statement::Block(statements) => self.statements(statements, scope)?,
             Statement::Match(subject, arms) => {
                 let Value::Tag(value) = self.expr(subject, scope)? else {
-                    return self.fail(subject.place, "`match` over statements needs a tag");
+                    return self
+                        .fail(subject.place, "`match` over statements needs a tag such as `'release`");
                 };
                 let fits = |tag: &Option<String>| tag.as_deref().is_none_or(|tag| tag == &*value);
                 match arms.iter().find(|(tag, _)| fits(tag)) {

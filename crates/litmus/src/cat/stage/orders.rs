@@ -14,21 +14,22 @@ use super::{StagedCheck, Stager, same};
 
 /// The maximum number of events in a set whose total orders are listed individually.
 const LISTED_MAX: u32 = 6;
-/// The maximum number of combinations that `cross` lists individually.
+/// The maximum number of results of the predefined function `cross`, which combines one relation
+/// from each of several sets of relations in every way.
 const CROSSED_MAX: usize = 4096;
 
 /// The writes whose coherence order the model uses.
 #[derive(Debug, Default)]
 pub(super) struct Ordered {
-    /// Whether the model uses the whole coherence order, or a relation that is derived from the
-    /// whole order, such as from-reads.
+    /// True if the model uses the whole coherence order, or uses a relation that is derived from it,
+    /// such as from-reads.
     pub(super) all: bool,
-    /// The sets whose orders the model requests.
+    /// The sets of writes whose coherence orders the model requests.
     pub(super) sets: Vec<NodeId>,
 }
 
 impl Stager<'_, '_, '_> {
-    /// Applies `generate_cos(r)` or `generate_orders(s, r)`.
+    /// Applies the predefined function `generate_cos(r)` or `generate_orders(s, r)`.
     pub(super) fn coherence_orders(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         let (set, order) = match argument {
             Value::Tuple(pair) if pair.len() == 2 => {
@@ -101,13 +102,16 @@ impl Stager<'_, '_, '_> {
         place: Place,
     ) -> Result<Vec<Value>, TextError> {
         if !self.graph.is_static(set.low) || !self.graph.is_static(order.low) {
-            return self
-                .fail(place, "these orders depend on reads-from or coherence: choose one with `with`");
+            return self.fail(
+                place,
+                "the list of these orders depends on reads-from or coherence: choose one order with `with`",
+            );
         }
         let left = self.graph.value(set.low)[0];
         if left.count() > LISTED_MAX {
             let sentence = format!(
-                "a set of more than {LISTED_MAX} events has too many orders to list: choose one with `with`"
+                "a set of more than {LISTED_MAX} events has too many orders to list: choose one order with \
+                 `with`"
             );
             return self.fail(place, sentence);
         }
@@ -124,8 +128,8 @@ impl Stager<'_, '_, '_> {
         Ok(orders.into_iter().map(make).collect())
     }
 
-    /// Applies `co_locs(r, sets)`. The result lists, for each of the sets, the total orders of its
-    /// members that extend `r`.
+    /// Applies the predefined function `co_locs(r, sets)`. The result lists, for each of the sets,
+    /// the total orders of the set's members that extend `r`.
     pub(super) fn orders_of_each(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         let Value::Tuple(pair) = &argument else {
             return self
@@ -143,8 +147,9 @@ impl Stager<'_, '_, '_> {
         Ok(Value::Many(Rc::new(families)))
     }
 
-    /// Applies `cross(families)`. Each resulting relation is the union of one relation from each
-    /// family. If the families are the orders of sets of writes, the unions are coherence orders.
+    /// Applies the predefined function `cross(families)`. A family is a set of relations. Each
+    /// resulting relation is the union of one relation from each family. If the families are the
+    /// orders of sets of writes, the unions are coherence orders.
     pub(super) fn cross(&mut self, argument: Value, place: Place) -> Result<Value, TextError> {
         if matches!(argument, Value::Coherence(..)) {
             return Ok(argument);

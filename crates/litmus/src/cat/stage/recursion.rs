@@ -117,8 +117,8 @@ impl Stager<'_, '_, '_> {
         let place = bindings.list[0].place;
         let shown = self.text(names[0]).to_owned();
         let count = names.len();
-        // The low and the high bounds are solved as one definition, because each bound may use the
-        // other.
+        // The low and the high bounds are solved as one definition, because each bound may depend
+        // on the other bound.
         let Some(group) = self.graph.open_group(&shown, place, &[sets, sets].concat()) else {
             return self.fail(place, "the model has too many recursive definitions");
         };

@@ -92,8 +92,8 @@ pub(super) fn mixed(seed: u64, dialect: Dialect, mix: Mix) -> Program {
                     let op = if swaps { RmwOp::Exchange } else { RmwOp::Add };
                     b.push(id, Instr::Rmw { dst: Some(dst), access, op, operand: value });
                     terms.push(Term::Reg(id, dst));
-                    // A branch on the value read, so that some paths of the thread exist for one
-                    // value only.
+                    // Adds a branch on the value that was read, so that some paths of the thread
+                    // exist for one value only.
                     if swaps && random.below(3) == 0 {
                         let cond = Expr::binary(BinaryOp::Ne, Expr::Reg(dst), Expr::Const(0));
                         let target = usize::MAX;

@@ -18,7 +18,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// The flags of a complete execution; `None` if a check fails.
+    /// Evaluates the checks on a complete execution. Returns the flags that hold on it, or `None`
+    /// if a check fails.
     pub(super) fn judge(&mut self) -> Result<Option<Flags>, Halt> {
         for at in 0..self.evaluated.len() {
             let number = self.evaluated[at];
@@ -45,7 +46,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(Some(flags))
     }
 
-    /// Enumerates the choices of the `with` statements with numbers from `at` on.
+    /// Enumerates the choices of the `with` statements whose number is `at` or greater.
     pub(super) fn choose(&mut self, at: usize, allowed: &mut bool, flags: &mut Flags) -> Result<(), Halt> {
         self.tick()?;
         let Some(choice) = self.choices.get(at).cloned() else {

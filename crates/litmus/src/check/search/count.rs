@@ -1,10 +1,10 @@
 //! Counts executions in groups, without evaluating the model on each one.
 //!
-//! The search decides the coherence order first. Then the undecided reads may be free: the model
-//! allows every combination of the writes that they may read from. To test this, the checks are
-//! evaluated on the high bounds of all relations. A high bound has all pairs that may still be in
-//! the relation. If a check holds on the high bounds, it holds for every combination, because fewer
-//! pairs cannot violate it.
+//! The search decides the coherence order before it decides the write of each read. Then the
+//! undecided reads may be free: the model allows every combination of the writes that these reads
+//! may read from. To test this, the checks are evaluated on the high bounds of all relations. A
+//! high bound has all pairs that may still be in the relation. If a check holds on the high bounds,
+//! it holds for every combination, because fewer pairs cannot violate it.
 //!
 //! For a free read that no final state depends on, the search chooses one write, and multiplies the
 //! count by the number of writes that the read may read from. For the other free reads, the search
@@ -16,11 +16,12 @@ use crate::exec::set::{EventSet, Word, members};
 
 use super::{Flags, Halt, Inputs, Search, Visitor, satisfied};
 
-/// After this number of successive failures, the test for free reads is run less often. The test
-/// fails if the reads are not free.
+/// After this number of successive failures, the search runs the test for free reads less often.
+/// The test fails if the reads are not free (if the model forbids some combination of their
+/// writes).
 const FAILURES: u32 = 8;
-/// After [`FAILURES`] successive failures, the test for free reads is run only at one of this many
-/// opportunities.
+/// After [`FAILURES`] successive failures, the search runs the test for free reads only at one of
+/// this many opportunities.
 const PAUSE: u32 = 64;
 /// The minimum number of combinations for which the test for free reads is run. With fewer
 /// combinations, the test costs more time than it saves.
@@ -30,7 +31,8 @@ const COMBINATIONS_MIN: u64 = 32;
 /// combination of the writes that they may read from.
 #[derive(Default)]
 pub(super) struct FreeReads {
-    /// The nodes of the graph for the low and the high bounds of the choices.
+    /// The nodes of the graph that hold the relations that the search chooses: their low bounds
+    /// (the pairs that they certainly have) and their high bounds (the pairs that they may have).
     inputs: Inputs,
     /// The numbers of the checks to evaluate, each with the graph nodes to compute first. `None` if
     /// the model does not permit the test for free reads.
@@ -71,8 +73,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     }
 
     /// Tests whether the undecided reads are free, which means that the model allows every
-    /// combination of writes that they could read from. If they are free, counts and reports the executions, and
-    /// returns true. Otherwise returns false.
+    /// combination of writes that they could read from. If the reads are free, counts and reports
+    /// the executions, and returns true. Otherwise returns false.
     pub(super) fn count_free(&mut self, depth: usize) -> Result<bool, Halt> {
         if self.free.checks.is_none() {
             return Ok(false);
@@ -86,7 +88,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
             .filter(|&read| !self.decided.has(read))
             .map(|read| (read, self.domain(read)))
             .collect();
-        // The number of combinations. `None` on an overflow: then the reads are enumerated.
+        // The number of combinations. `None` on an overflow. In this case the reads are enumerated.
         let product = |observed: bool| {
             let checks = open.iter().filter(|(read, _)| observed || !self.visitor.observes(*read));
             checks.map(|(_, domain)| u64::from(domain.count())).try_fold(1, u64::checked_mul)
@@ -119,9 +121,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(consistent)
     }
 
-    /// Decides the reads that the visitor observes, one by one, and reports each execution. All
-    /// executions that this function reports have the same flags, so the flags are evaluated only
-    /// for the first of them.
+    /// Decides the writes of the reads in `open`, one read after the other, and reports each
+    /// execution. All executions that this function reports have the same flags, so the flags are
+    /// evaluated only for the first of them.
     fn enumerate(&mut self, depth: usize, open: &[Open<W>], flags: &mut Option<Flags>) -> Result<(), Halt> {
         self.tick()?;
         self.nodes += 1;
@@ -173,8 +175,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         holds
     }
 
-    /// Whether each check gives the same result for every combination of the writes that the
-    /// undecided reads may read from. A check that is not a flag must also hold. The bounds of the
+    /// Whether each of `checks` gives the same result for every combination of the writes that the
+    /// undecided reads may read from, and each check that is not a flag holds. The bounds of the
     /// relations are already in the graph.
     fn hold_for_all(&mut self, checks: &[(usize, Vec<NodeId>)]) -> Result<bool, Halt> {
         for (number, plan) in checks {
@@ -193,7 +195,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(true)
     }
 
-    /// Writes the low and the high bounds of the choices to their nodes in the graph.
+    /// Writes the bounds of the relations that the search chooses to their nodes in the graph: the
+    /// pairs that are certainly in the relation (low bound), and the pairs that may be in it (high
+    /// bound).
     fn publish_bounds(&mut self, open: &[Open<W>]) {
         let n = self.co.len();
         let mut possible: Vec<EventSet<W>> = (0..n).map(|read| self.possible(read)).collect();
@@ -223,8 +227,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                 self.graph.set_value(id, &rows);
             }
         }
-        // The graph now holds other high bounds than those of the search, so the nodes must be
-        // written again.
+        // The high bounds that the graph now holds are not those of the search, so the search must
+        // write the nodes again.
         self.touch(DEP_RF | DEP_CO | DEP_SYNC);
         self.dirty |= DEP_RF | DEP_CO;
     }

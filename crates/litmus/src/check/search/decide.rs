@@ -11,7 +11,7 @@ enum Decision<W> {
     /// The order of two writes to one word.
     Pair(usize, usize),
     /// The write from which a read reads. The fields are the read, and the set of writes that the
-    /// search tries for it.
+    /// search tries for this read.
     Read(usize, EventSet<W>),
 }
 
@@ -116,8 +116,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
                     return Ok(Next::DeadEnd);
                 }
                 if forced {
-                    // Deciding the reads with a single write may have left this read with fewer
-                    // writes, so it is examined again.
+                    // The search has decided reads that had only one possible write. This read may
+                    // now have fewer possible writes, so it is examined again.
                     reached.read -= 1;
                     forced = false;
                     continue;
@@ -136,7 +136,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     }
 
     /// Of the undecided reads in `narrow`, the read with the fewest possible writes. `narrow` has
-    /// the reads of read-modify-writes on whose values some guard depends.
+    /// the reads of read-modify-writes on whose values some guard (a condition of a path) depends.
     fn narrow_read(&self) -> Option<Decision<W>> {
         let open = self.narrow.iter().filter(|&&read| !self.decided.has(read));
         let with_domain = open.map(|&read| (read, self.domain(read)));
@@ -144,8 +144,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Some(Decision::Read(read, domain))
     }
 
-    /// Orders `first` before `later` in coherence order, and adds all pairs that follow by
-    /// transitivity. Returns false on a contradiction.
+    /// Decides that the write `first` precedes the write `later` in coherence order, and adds all
+    /// pairs that follow by transitivity. Returns false if this contradicts an earlier decision or
+    /// a check.
     pub(super) fn order(&mut self, first: usize, later: usize) -> bool {
         let after = self.co[later].with(later);
         let mut linear = core::mem::take(&mut self.linear);
@@ -179,7 +180,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         consistent
     }
 
-    /// Decides that `read` reads from `write`. Returns false on a contradiction.
+    /// Decides that `read` reads from `write`. Returns false if this contradicts an earlier
+    /// decision or a check.
     pub(super) fn read_from(&mut self, write: usize, read: usize) -> bool {
         self.rf[read] = write;
         self.decided.insert(read);

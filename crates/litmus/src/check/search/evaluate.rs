@@ -37,7 +37,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         }
     }
 
-    /// Writes the choices in `deps` to their nodes in the graph.
+    /// Writes the choices of the kinds in `deps` to their nodes in the graph.
     pub(super) fn publish(&mut self, deps: Deps) {
         let n = self.co.len();
         let mut rows = core::mem::take(&mut self.scratch);
@@ -99,7 +99,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         self.same_word[write] & !(self.apart[write] | self.before[write]).with(write)
     }
 
-    /// Whether all checks hold on the low bounds, which have the pairs that are certain already.
+    /// Whether all checks hold on the low bounds of the relations. A low bound has the pairs that
+    /// are already certain to be in the relation.
     pub(super) fn certain_checks_hold(&mut self) -> Result<bool, Halt> {
         for at in 0..self.evaluated.len() {
             let number = self.evaluated[at];
@@ -136,8 +137,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(holds)
     }
 
-    /// Evaluates a check on the bound that decides it: the high bound for a negated check that is
-    /// not a flag, otherwise the low bound.
+    /// Evaluates a check on one bound of the examined relation. For a negated check that is not a
+    /// flag, this is the high bound (the pairs that the relation may have). For any other check,
+    /// this is the low bound (the pairs that the relation certainly has).
     pub(super) fn holds(&mut self, number: usize) -> Result<bool, Halt> {
         self.flush();
         self.refresh(number)?;
@@ -146,7 +148,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(satisfied(check.kind, self.graph.value(decides)) != check.negated)
     }
 
-    /// Computes the nodes that a check needs.
+    /// Computes the nodes of the graph that the check with this number needs.
     pub(super) fn refresh(&mut self, number: usize) -> Result<(), Halt> {
         let plan = core::mem::take(&mut self.checks[number].plan);
         let result = self.refresh_nodes(&plan);

@@ -1,11 +1,12 @@
 //! Enumerates the executions of one skeleton that a model allows.
 //!
-//! The search makes one decision after the other: the order of PTX's fences, the coherence order
-//! pair by pair, then the write of each read. After each decision the search derives consequences,
-//! and evaluates the checks on the low bounds. The low bound of a relation has the pairs that are
-//! certainly in the relation. Later decisions cannot repair a check that fails, so the search
-//! leaves that subtree out. If a check has held at many successive evaluations, the search
-//! evaluates it less often until it fails.
+//! A skeleton has the events of one path through each thread. The search makes one decision after
+//! the other: the order of PTX's sequentially consistent fences, the coherence order pair by pair,
+//! then the write of each read. After each decision the search derives consequences, and evaluates
+//! the checks on the low bounds. The low bound of a relation has the pairs that are certainly in
+//! the relation. If a check fails, later decisions cannot repair it, so the search returns to an
+//! earlier decision. If a check has held at many successive evaluations, the search evaluates this
+//! check less often until the check fails.
 
 mod choices;
 mod count;
@@ -33,15 +34,16 @@ use count::FreeReads;
 use decide::{Reached, Saved};
 use rules::Rules;
 
-/// The number of decisions between two calls of `stop`.
+/// The number of decisions between two calls of [`Visitor::stop`].
 const STOP_INTERVAL: u32 = 1024;
 /// A check that has held at this number of successive evaluations is evaluated less often.
 const STREAK: u32 = 64;
 /// A check that has held at [`STREAK`] successive evaluations is evaluated only at one of this many
 /// opportunities. It is also evaluated on complete executions.
 const SKIPS: u32 = 8;
-/// The minimum number of pairs of writes for which the search probes each pair (see `probe`). With
-/// fewer pairs, probing costs more time than it saves.
+/// The minimum number of pairs of writes for which the search probes each pair (the function
+/// `probe` tests which orders of the pair are possible). With fewer pairs, probing costs more time
+/// than it saves.
 const PROBED_MIN: usize = 4;
 
 /// Receives each execution that the model allows.
@@ -55,7 +57,7 @@ pub(crate) trait Visitor {
     }
     /// Whether the search should end now.
     fn stop(&mut self) -> bool;
-    /// Whether to look for this flag even if it is costly.
+    /// Whether the search should look for the flag with this check number even if that is costly.
     fn wants_flag(&self, check: usize) -> bool;
 }
 
@@ -68,22 +70,22 @@ pub(crate) struct AllowedExecution<'s, W> {
     pub(crate) co: &'s [EventSet<W>],
     /// The value that each event reads or writes.
     pub(crate) values: &'s [Option<Value>],
-    /// The flags that hold on the execution. Each flag is given by the number of its check, and its
-    /// relation or set.
+    /// The flags that hold on the execution. An entry has the number of the flag's check, and the
+    /// value of the relation or set that the check examines.
     pub(crate) flags: &'s [(usize, Vec<EventSet>)],
     /// The number of executions that this execution represents. The represented executions differ
     /// only in the writes that unobserved reads read from.
     pub(crate) weight: u64,
 }
 
-/// The flags that hold on an execution: the number of the check, and its relation or
-/// set.
+/// The flags that hold on an execution. An entry has the number of the flag's check, and the value
+/// of the relation or set that the check examines.
 type Flags = Vec<(usize, Vec<EventSet>)>;
 
 /// The reason why a search ended early.
 #[derive(Debug)]
 pub(crate) enum Halt {
-    /// The visitor asked the search to stop.
+    /// The visitor (the receiver of the executions) asked the search to stop.
     Stopped,
     /// A recursive definition of the model does not converge.
     Model(TextError),
@@ -104,40 +106,44 @@ struct Search<'a, 'p, V, W> {
     /// For each read of a read-modify-write, the number of the atomicity rule for this
     /// read-modify-write. `None` for other events.
     atomic_of: Vec<Option<usize>>,
-    /// The pairs of writes whose order the search decides. The search decides them in the order of
-    /// this list.
+    /// The pairs of writes whose coherence order the search decides. The search decides them in the
+    /// order of this list.
     pairs: Vec<(usize, usize)>,
-    /// The reads whose writes the search decides. The search decides them in the order of this
-    /// list.
+    /// The reads for which the search decides the write that they read from. The search decides
+    /// them in the order of this list.
     reads: Vec<usize>,
     /// For each read, the numbers of the guards that depend on its value. A guard is a condition
     /// under which a path is taken.
     guards_of: Vec<Vec<usize>>,
-    /// The reads whose values some guard depends on.
+    /// The reads whose values some guard depends on. A guard is a condition under which a path is
+    /// taken.
     guarded: Vec<usize>,
-    /// The members of `guarded` that belong to read-modify-writes.
+    /// The reads in `guarded` (reads whose values some guard depends on) that belong to
+    /// read-modify-writes.
     narrow: Vec<usize>,
-    /// The equations `read = value` that follow from guards. Each entry has the read, the first
-    /// event of its thread, and the value.
+    /// The equations `read = value` that follow from guards (the conditions under which paths are
+    /// taken). Each entry has the read, the first event of the thread whose guard it is, and the
+    /// value.
     equal: Vec<(usize, usize, Sym)>,
-    /// For each read, the writes that it may read.
+    /// For each read, the writes from which it may read.
     candidates: Vec<EventSet<W>>,
     rf: Vec<usize>,
     co: Vec<EventSet<W>>,
-    /// The inverse of the coherence order: for each write, the writes before it.
+    /// The inverse of the coherence order: for each write, the writes that precede it.
     before: Vec<EventSet<W>>,
-    /// For each write, the writes to its word that have no coherence order with it, by a decision
-    /// of the search.
+    /// For each write, the writes to its word that stay unordered with it in coherence order,
+    /// because the search has decided so.
     apart: Vec<EventSet<W>>,
     fr: Vec<EventSet<W>>,
     values: Vec<Option<Value>>,
-    /// The reads whose writes are already decided.
+    /// The reads for which the search has already decided the write that they read from.
     decided: EventSet<W>,
     /// For each write, all writes to its word.
     same_word: Vec<EventSet<W>>,
     /// For each write, all reads of its word.
     same_reads: Vec<EventSet<W>>,
-    /// Whether some values or guards depend on the values of reads.
+    /// Whether some written value or some guard (a condition of a path) depends on the value of a
+    /// read.
     symbolic: bool,
     /// The numbers that a read may return if its value depends on itself (values out of thin air).
     numbers: &'a [Value],
@@ -145,14 +151,18 @@ struct Search<'a, 'p, V, W> {
     inputs: Inputs,
     /// The choices that have changed since they were last written to the graph.
     dirty: Deps,
-    /// For each kind of choice, the time of its last change. A time is a value of `clock`.
+    /// For each kind of choice, the time of its last change. A time is a value of the field
+    /// `clock`.
     versions: [u64; 4],
     clock: u64,
-    /// The time of each node's last computation. A time is a value of `clock`.
+    /// For each node of the graph, the time of its last computation. A time is a value of the field
+    /// `clock`.
     stamps: Vec<u64>,
-    /// The time at which each check was last found to hold. A time is a value of `clock`.
+    /// For each check, the last time at which an evaluation found that it holds. A time is a value
+    /// of the field `clock`.
     judged: Vec<u64>,
-    /// For each check, the number of its latest successive evaluations in which it held.
+    /// For each check, the number of successive evaluations, up to the latest one, in which it
+    /// held.
     streaks: Vec<u32>,
     /// For each check, the number of evaluations that were skipped since its last evaluation.
     skipped: Vec<u32>,
@@ -211,7 +221,8 @@ pub(crate) struct SearchOptions<'a> {
 }
 
 /// Runs the search, with event sets of 64 bits if they are enough for the events, otherwise of 128
-/// bits. Returns the number of search nodes. `syncs` are the possible orders of PTX's fences.
+/// bits. Returns the number of search nodes. `syncs` are the possible orders of PTX's sequentially
+/// consistent fences.
 pub(crate) fn search<V: Visitor>(
     skeleton: &Skeleton<'_>,
     staged: Staged,
@@ -316,7 +327,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
     }
 
     /// Fixes the order in which the search makes its decisions. Also removes a write from the
-    /// candidates of a read if a guard that depends on this read alone excludes the write.
+    /// candidates of a read if the write's value violates a guard (a condition of the path) that
+    /// depends on this read alone.
     fn prepare(&mut self) {
         let events = &self.skeleton.events;
         let is_rmw = |write: usize| events[write].rmw;
@@ -378,8 +390,8 @@ impl<'a, 'p, V: Visitor, W: Word> Search<'a, 'p, V, W> {
         Ok(self.nodes)
     }
 
-    /// Applies the orders that are certain before the first decision. Returns false on a
-    /// contradiction.
+    /// Applies the coherence orders that are certain before the search makes its first decision.
+    /// Returns false if these orders contradict a check or each other.
     fn start(&mut self) -> bool {
         for write in 0..self.co.len() {
             let behind = self.co[write];

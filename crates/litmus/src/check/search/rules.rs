@@ -1,6 +1,7 @@
 //! Rules that the search derives from the checks of a model, so that it needs fewer decisions. A
-//! rule says which writes must be ordered, which accesses no write may separate, or which coherence
-//! edges follow from known pairs.
+//! rule says that the coherence order must order some writes, or that no write may come between the
+//! read and the write of a read-modify-write, or that coherence edges follow from pairs that are
+//! already known.
 
 use crate::cat::ast::CheckKind;
 use crate::cat::graph::{Chosen, Graph, NodeId, Op};
@@ -18,11 +19,11 @@ pub(super) struct Atomic<W> {
     pub(super) between: EventSet<W>,
 }
 
-/// The rules of one model on one skeleton.
+/// The rules of one model for one skeleton (the events of one path through each thread).
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rules<W> {
-    /// For each write, the other writes to its word that must come before or after it in coherence
-    /// order.
+    /// For each write, the other writes to its word that the coherence order must order with it, in
+    /// one direction or the other.
     pub(super) total: Vec<EventSet<W>>,
     pub(super) atomic: Vec<Atomic<W>>,
     /// Relations that the coherence order must contain, each with the number of the check that
@@ -80,9 +81,9 @@ impl<W: Word> Rules<W> {
         true
     }
 
-    /// Derives a rule from the check `empty pairs & ((fr & a); (co & b))`. Only pairs of a read and
-    /// a write matter, because a path `fr; co` leads from a read to a write. Returns false if the
-    /// check does not have this form.
+    /// Derives a rule from the check `empty pairs & ((fr & a); (co & b))`. The rule is about pairs
+    /// of a read and a write only, because a path `fr; co` leads from a read to a write. Returns
+    /// false if the check does not have this form.
     fn take_atomic(&mut self, graph: &Graph<W>, pairs: NodeId, path: NodeId, on: &Skeleton<'_>) -> bool {
         let Op::Seq(fr, co) = graph.node(path).op else { return false };
         let (Some(fr), Some(co)) = (part_of(graph, fr, Chosen::Fr), part_of(graph, co, Chosen::Co)) else {

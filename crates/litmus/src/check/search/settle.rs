@@ -1,5 +1,5 @@
-//! Derives consequences of the decisions so far: coherence edges that atomicity requires, reads
-//! with only one possible write, and checks that fail.
+//! Derives the consequences of the decisions so far: adds coherence edges that atomicity requires,
+//! decides reads with only one possible write, and finds checks that fail.
 
 use crate::cat::graph::Deps;
 use crate::exec::set::{EventSet, Word, members};
@@ -9,8 +9,9 @@ use super::rules::Atomic;
 use super::{Halt, Search, Visitor};
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// Derives all consequences of the decisions. `deps` are the kinds of choices that have
-    /// changed. Returns false on a contradiction.
+    /// Derives all consequences of the decisions so far. `deps` are the kinds of choices that have
+    /// changed since the last call. Returns false if the decisions contradict each other or a
+    /// check.
     pub(super) fn settle(&mut self, deps: Deps) -> Result<bool, Halt> {
         self.dirty |= deps;
         loop {
@@ -128,7 +129,7 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(Some(added))
     }
 
-    /// The writes that an undecided read may still read.
+    /// The writes from which an undecided read may still read.
     pub(super) fn domain(&self, read: usize) -> EventSet<W> {
         let mut domain = self.candidates[read];
         let mut hidden = EventSet::EMPTY;
@@ -148,7 +149,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         domain
     }
 
-    /// Whether the value of `write` can satisfy the guards on `read`.
+    /// Whether `read` can read from `write`: no guard (a condition of the path) excludes the value
+    /// of `write`.
     fn fits(&self, read: usize, write: usize) -> bool {
         let Some(value) = self.values[write] else { return true };
         if let Some(known) = self.values[read] {

@@ -1,5 +1,5 @@
-//! Computes the values of events: propagates values from writes to reads, guesses values that
-//! depend on themselves, and reports the execution with its values.
+//! Computes the values of events: propagates values from writes to reads, tries numbers for values
+//! that depend only on themselves, and reports the execution with its values.
 
 use crate::exec::set::{EventSet, Word, members};
 use crate::exec::sym::{Sym, Unknown};
@@ -9,8 +9,8 @@ use std::ops::ControlFlow;
 use super::{AllowedExecution, Halt, Search, Visitor};
 
 impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
-    /// Propagates known values from writes and guards to the reads, and from reads to the writes
-    /// that depend on them. Returns false if a guard fails.
+    /// Propagates known values from writes and guards (the conditions of the paths) to the reads,
+    /// and from reads to the writes that depend on them. Returns false if a guard fails.
     pub(super) fn propagate(&mut self) -> bool {
         loop {
             let mut changed = false;
@@ -67,8 +67,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         })
     }
 
-    /// Reports the execution with its values. Before that, tries every number of the program for
-    /// each value that depends only on itself.
+    /// Reports the execution with its values. If a value depends only on itself, tries every number
+    /// of the program for this value, and reports one execution for each consistent number.
     pub(super) fn with_values(&mut self, flags: &[(usize, Vec<EventSet>)]) -> Result<(), Halt> {
         if !self.symbolic {
             for read in members(self.decided) {

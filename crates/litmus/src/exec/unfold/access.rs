@@ -1,4 +1,5 @@
-//! Unfolds accesses to memory, including those whose addresses depend on reads.
+//! Unfolds accesses to memory (adds their events to a path), including accesses whose addresses
+//! depend on reads.
 
 use super::{Next, Register, State, Unfolder, WaitPoint, evaluate, push};
 use crate::exec::event::{Event, EventKind};
@@ -59,8 +60,8 @@ impl Unfolder<'_> {
         }
     }
 
-    /// The locations that a symbolic address may have. If it is computed from an array, these are
-    /// the locations of the array, otherwise all locations.
+    /// The locations that a symbolic address may denote. If the address is computed from an array,
+    /// these are the locations of the array. Otherwise these are all locations.
     fn candidates(&self, address: &Sym) -> Vec<LocId> {
         let base = base_of(address).and_then(value_address);
         let base = base.and_then(|loc| self.program.locations.get(usize::from(loc.0)));
@@ -70,8 +71,9 @@ impl Unfolder<'_> {
             .collect()
     }
 
-    /// Adds a fence that concerns one word. If the fence takes a key, the event has a data
-    /// dependency on the reads that the key depends on.
+    /// Adds a fence event for one word, such as the start or the end of an SRCU read-side critical
+    /// section. If the fence takes a key (the value that the start of the section has returned),
+    /// the event has a data dependency on the reads on which the key depends.
     pub(super) fn section(&self, state: &mut State, mut event: Event, section: &Section) {
         let address = evaluate(state, &section.address);
         event.loc = address.value.constant().and_then(value_address);
@@ -195,8 +197,8 @@ impl Unfolder<'_> {
         Next::Go
     }
 
-    /// Adds the path on which an `AddUnless` reads its forbidden value and does not
-    /// write.
+    /// Adds the path on which an `AddUnless` (an addition that happens unless the word has a given
+    /// value) reads the given value and does not write.
     fn add_failure(
         &mut self,
         state: &State,
@@ -261,8 +263,8 @@ fn set_cas(state: &mut State, cas: &crate::program::Cas, read: Register, success
     }
 }
 
-/// The location from which `address` is computed by additions and subtractions, given by its
-/// address. `None` if there is no such location.
+/// The address of the location from which `address` is computed by additions and subtractions.
+/// `None` if there is no such location.
 fn base_of(address: &Sym) -> Option<Value> {
     match address {
         Sym::Const(value) => value_address(*value).map(|_| *value),
@@ -273,7 +275,8 @@ fn base_of(address: &Sym) -> Option<Value> {
 }
 
 impl Access {
-    /// The location that the address is computed from.
+    /// The location from which the address of the access is computed. `None` if there is no such
+    /// location.
     fn base_location(&self) -> Option<LocId> {
         fn base(expr: &Expr) -> Option<LocId> {
             match expr {

@@ -1,4 +1,5 @@
-//! Unfolds barriers, including those whose barrier resource depends on reads.
+//! Unfolds barriers (adds their events to a path), including barriers whose resource number depends
+//! on reads.
 
 use super::{Next, Register, State, Unfolder, WaitPoint, evaluate, push};
 use crate::exec::event::{EventKind, Meeting};

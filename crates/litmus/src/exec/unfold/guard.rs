@@ -8,7 +8,8 @@ use crate::exec::sym::{Sym, Unknown};
 use crate::program::{BinaryOp, Expr, Instr, LocId, Program, RmwOp, UnaryOp, Value, address_value};
 
 impl Unfolder<'_> {
-    /// Adds a guard to the path. Returns false if the guard makes the path impossible.
+    /// Adds a guard (a condition under which the path is taken) to the path. Returns false if the
+    /// guard makes the path impossible.
     pub(super) fn admit(&self, state: &mut State, guard: Sym) -> bool {
         if let Some(value) = guard.constant() {
             return value != 0;
@@ -38,9 +39,9 @@ impl Unfolder<'_> {
         possible
     }
 
-    /// Handles operators of the instruction that may have no value, such as a division by zero. An
-    /// operator without a value is undefined behaviour, which ends the path. If reads decide
-    /// whether an operator has a value, the path is split. Returns whether the path goes on with
+    /// Handles operations of the instruction that may have no value, such as a division by zero. An
+    /// operation without a value is undefined behaviour, which ends the path. If reads decide
+    /// whether an operation has a value, the path is split. Returns true if the path goes on with
     /// all values defined.
     pub(super) fn is_defined(&mut self, state: &mut State, pc: usize, instr: &Instr) -> bool {
         let mut conditions: Vec<(Sym, &'static str)> = Vec::new();
@@ -60,7 +61,7 @@ impl Unfolder<'_> {
     }
 }
 
-/// Collects the conditions under which an operator of the expression has no value. Each condition
+/// Collects the conditions under which an operation in the expression has no value. Each condition
 /// comes with a description of the error.
 fn undefined(state: &State, expr: &Expr, conditions: &mut Vec<(Sym, &'static str)>) {
     match expr {
@@ -91,7 +92,8 @@ fn undefined(state: &State, expr: &Expr, conditions: &mut Vec<(Sym, &'static str
     }
 }
 
-/// For each word, the values that it may hold, if all its writes write constants.
+/// For each word, the values that the word may hold. `None` if some write to the word writes a
+/// value that is not a constant.
 pub(super) fn held_values(program: &Program) -> Vec<Option<Vec<Value>>> {
     let mut held: Vec<Option<Vec<Value>>> = program.locations.iter().map(|_| Some(Vec::new())).collect();
     let mut add = |loc: LocId, value: Option<Value>| {

@@ -30,8 +30,8 @@ pub(crate) struct Trace {
     pub(crate) events: Vec<Event>,
     /// For each event, the value that it writes. For a read, the symbol of the value that it reads.
     pub(crate) values: Vec<Sym>,
-    /// For each event, the earlier reads that its address depends on. `data` and `ctrl` hold the
-    /// earlier reads that its value and its execution depend on.
+    /// For each event, the earlier reads on which its address depends. The field `data` holds the
+    /// reads on which its value depends, and `ctrl` the reads on which its execution depends.
     pub(crate) addr: Vec<EventSet>,
     pub(crate) data: Vec<EventSet>,
     pub(crate) ctrl: Vec<EventSet>,
@@ -39,9 +39,10 @@ pub(crate) struct Trace {
     pub(crate) guards: Vec<Sym>,
     /// The values of the registers at the end of the path.
     pub(crate) registers: Vec<Sym>,
-    /// Undefined behaviour on this path: its reason and its source line.
+    /// The undefined behaviour on this path: its reason and its source line. `None` if the path has
+    /// no undefined behaviour.
     pub(crate) fault: Option<(&'static str, u32)>,
-    /// The point where the thread waits, if it does not end.
+    /// The point where the thread waits at the end of the path. `None` if the thread does not wait.
     pub(crate) waits_at: Option<WaitPoint>,
     /// Whether the path has a loop iteration that has no effect.
     pub(crate) idle: bool,
@@ -65,8 +66,8 @@ pub(crate) enum WaitPoint {
     Await(LocId, BinaryOp, Sym),
     /// The thread waits at a barrier.
     Barrier(Meeting),
-    /// The thread repeats a loop iteration that has no effect. The number is that of the first
-    /// event of the iteration.
+    /// The thread repeats a loop iteration that has no effect. The field is the number of the first
+    /// event of this iteration.
     Loop(usize),
 }
 
@@ -76,12 +77,12 @@ pub(crate) struct Unfolding {
     /// The paths that reach the end and have no loop iteration without an effect. Also the paths
     /// that wait at a barrier with a count (a given number of threads).
     pub(crate) traces: Vec<Trace>,
-    /// The remaining paths, if the caller requests them. They add no final state, but their
-    /// accesses may race.
+    /// The paths on which the thread waits or has a loop iteration without an effect, if the caller
+    /// requests them. These paths add no final state, but their accesses may race.
     pub(crate) partial: Vec<Trace>,
     /// Whether some of the paths in `partial` are missing, because there were too many.
     pub(crate) partial_overflow: bool,
-    /// Whether a path was cut because it took a backward jump too often.
+    /// Whether a path was cut because it took the same backward jump too often.
     pub(crate) cut: bool,
     /// Whether a path was cut because it had too many events or instructions, or
     /// because there were too many paths.
@@ -102,24 +103,27 @@ struct State {
     steps: usize,
     registers: Vec<Register>,
     trace: Trace,
-    /// For each branch whose condition depends on reads: these reads, and the position where the
-    /// two paths of the branch join. The entry is removed when the path reaches that position.
+    /// The branches on which the execution of the next instruction depends. An entry has the reads
+    /// on which the branch condition depends, and the position in the code where the two sides of
+    /// the branch join. The entry is removed when the path reaches that position.
     deciding: Vec<(EventSet, Option<usize>)>,
     /// The position of each backward jump that the path took, and the number of times that it took
     /// the jump.
     backward: Vec<(usize, usize)>,
-    /// For each loop head that the path passed: its position, and the number of events and the
-    /// registers at the time of the last passage.
+    /// For each loop head (target of a backward jump) that the path passed: its position in the
+    /// code, and two facts about the time when the path last passed the loop head: the number of
+    /// events on the path, and the contents of the registers.
     heads: Vec<(usize, usize, Vec<Register>)>,
-    /// For each barrier, the number of times that the path passed it.
+    /// For each barrier (its instance number and its resource number), the number of times that the
+    /// path passed it.
     rounds: Vec<(Value, Value, u16)>,
     /// The reads whose values the conditions of the path restrict, each with the values that are
     /// still possible.
     left: Vec<(u16, Vec<Value>)>,
 }
 
-/// Unfolds a thread. A backward jump is taken at most `bound` times. `partial` requests
-/// the paths on which the thread waits.
+/// Unfolds a thread. A backward jump is taken at most `bound` times. `partial` requests also the
+/// paths on which the thread waits or has a loop iteration without an effect.
 pub(crate) fn unfold(program: &Program, id: ThreadId, bound: usize, partial: bool) -> Unfolding {
     let thread = program.thread(id);
     let registers: Vec<_> = thread
@@ -182,8 +186,8 @@ fn loop_heads(thread: &Thread) -> Vec<usize> {
     heads
 }
 
-/// Every number in the program. The search takes symbolic barrier numbers, and values that depend
-/// on themselves, from this list.
+/// Every number in the program. A barrier number that depends on reads, and a value that depends on
+/// itself, can only be one of these numbers.
 pub(crate) fn numbers_of(program: &Program) -> Vec<Value> {
     let mut numbers = vec![0, 1];
     numbers.extend(program.locations.iter().map(|l| l.init));
@@ -240,14 +244,15 @@ struct Unfolder<'p> {
     thread: &'p Thread,
     id: ThreadId,
     bound: usize,
-    /// Whether the caller requests the paths on which the thread waits.
+    /// Whether the caller requests also the paths on which the thread waits or has a loop iteration
+    /// without an effect.
     partial: bool,
-    /// For each position in the code, whether each register is live.
+    /// For each position in the code, whether each register is live (may still be read).
     live: Vec<Vec<bool>>,
     /// The positions that are targets of backward jumps.
     heads: Vec<usize>,
     numbers: Vec<Value>,
-    /// For each word, the values that it may hold, if they are known.
+    /// For each word, the values that the word may hold. `None` if they are not known.
     held: Vec<Option<Vec<Value>>>,
     pending: Vec<State>,
     /// The number of instructions executed so far on all paths.
@@ -255,7 +260,7 @@ struct Unfolder<'p> {
     out: Unfolding,
 }
 
-/// Whether the unfolding goes on with the current path.
+/// Says whether the unfolding goes on with the current path or stops it.
 enum Next {
     Go,
     Stop,
@@ -289,7 +294,8 @@ impl Unfolder<'_> {
         }
     }
 
-    /// Adds a finished path to the results, unless its guards make it impossible.
+    /// Adds a finished path to the results, unless its guards (the conditions under which it is
+    /// taken) make it impossible.
     fn keep(&mut self, trace: Trace) {
         if trace.guards.iter().all(|guard| guard.constant() != Some(0)) {
             if trace.whole {
@@ -444,7 +450,8 @@ impl Unfolder<'_> {
     }
 }
 
-/// Appends an event with its dependencies.
+/// Appends an event to the path, with the reads on which its address, its value and its execution
+/// depend.
 fn push(state: &mut State, event: Event, value: Sym, addr: EventSet, data: EventSet) {
     let ctrl = state.deciding.iter().fold(EventSet::EMPTY, |set, (from, _)| set | *from);
     state.trace.events.push(event);

@@ -1,5 +1,5 @@
-//! Executes the instructions of a thread that other threads cannot observe: arithmetic, jumps,
-//! loops.
+//! Executes the instructions of a thread that other threads cannot observe: arithmetic and jumps.
+//! Detects loop iterations without an effect.
 
 use crate::hrf::CheckError;
 use crate::hrf::plan::Plan;
@@ -45,8 +45,9 @@ impl State {
         }
     }
 
-    /// Whether the current iteration returns to `head` without an effect: it wrote nothing, and the
-    /// live registers have their old values.
+    /// Whether the current iteration of the loop with the head `head` ends without an effect: it
+    /// wrote nothing, and the live registers have the values that they had at the start of the
+    /// iteration.
     fn has_no_effect(&self, plan: &Plan<'_>, t: usize, head: usize) -> bool {
         let live = plan.threads[t].live[head];
         self.threads[t].iteration.as_ref().is_some_and(|iteration| {
@@ -60,8 +61,8 @@ impl State {
         })
     }
 
-    /// Counts a backward jump, unless the iteration that it ends had no effect. Returns false if
-    /// the thread has then taken the jump more often than the options allow.
+    /// Counts a backward jump at `pc`, unless the loop iteration that the jump ends had no effect.
+    /// Returns false if the thread has now taken the jump more often than the options allow.
     fn count_jump(&mut self, plan: &Plan<'_>, t: usize, pc: usize, head: usize) -> bool {
         if self.has_no_effect(plan, t, head) {
             return true;
@@ -71,7 +72,7 @@ impl State {
     }
 
     /// Begins an iteration of a loop. Returns false if the previous iteration had no effect and
-    /// made no access: the thread then loops for ever.
+    /// made no access, because the thread then loops for ever.
     fn begin_iteration(&mut self, plan: &Plan<'_>, t: usize, head: usize) -> bool {
         let no_effect = self.has_no_effect(plan, t, head);
         let registers = self.registers_of(plan, t).to_vec();

@@ -10,7 +10,7 @@ use super::super::lexer::Kind;
 use super::Function;
 use proto::Hints;
 
-/// The order, failure order and scope of a call.
+/// The memory order, failure order, scope and other properties of an atomic call.
 struct Mode {
     order: Order,
     order_failure: Order,
@@ -34,7 +34,8 @@ impl Mode {
     }
 }
 
-/// The arithmetic operation of `atomic_fetch_add` and similar calls.
+/// The operation of an `atomic_fetch_...` call. `name` is the end of the call's name, such as `add`
+/// for `atomic_fetch_add`.
 fn fetch_op(name: &str) -> Option<RmwOp> {
     Some(match name {
         "add" => RmwOp::Add,
@@ -48,8 +49,8 @@ fn fetch_op(name: &str) -> Option<RmwOp> {
     })
 }
 
-/// A number computed from the label of a barrier. Equal labels give equal numbers, also in
-/// different threads.
+/// The number of a barrier, which is computed from its label. Equal labels give equal numbers, also
+/// in different threads.
 fn barrier_number(label: &str) -> i64 {
     let hash = label
         .bytes()
@@ -147,8 +148,8 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// Parses a call of a macro. The macro stands for an expression or a block. The value of a
-    /// block is zero.
+    /// Parses a call of a macro: expands the macro and parses the expansion, which is an expression
+    /// or a block. Returns the value of the expression, or zero for a block.
     fn expansion(&mut self) -> Result<Expr, TextError> {
         self.enter()?;
         self.macros.expand(self.cursor, &mut self.expanded)?;
@@ -163,8 +164,8 @@ impl Function<'_> {
     }
 
     fn check_order(&self, place: Place, order: Order, what: &str, not: &[Order]) -> Result<(), TextError> {
-        // OpenCL forbids these orders too, but published tests use them, so they are accepted
-        // there.
+        // OpenCL forbids these orders too, but published OpenCL tests use them, so the parser
+        // accepts them in OpenCL tests.
         if self.dialect == Dialect::OpenCl || !not.contains(&order) {
             return Ok(());
         }
@@ -268,9 +269,9 @@ impl Function<'_> {
         Ok(Expr::Reg(dst))
     }
 
-    /// Reads a compare-exchange. The expected value is a word of memory, or a variable of the
-    /// thread in the form `&variable`. If the exchange fails, this word or variable receives the
-    /// old value.
+    /// Reads the arguments of a compare-exchange. The expected value is in a word of memory, or in
+    /// a variable of the thread (in the form `&variable`). If the exchange fails, this word or
+    /// variable receives the old value.
     fn compare_exchange(
         &mut self,
         line: u32,
@@ -293,7 +294,7 @@ impl Function<'_> {
             if at.as_const().is_some() {
                 return Err(self
                     .cursor
-                    .expected("an argument before this that is a pointer, not a constant"));
+                    .expected("a pointer, not a constant, as the argument before this one"));
             }
             (self.load(line, Access::plain(at.clone())), Some(at))
         };
@@ -323,8 +324,9 @@ impl Function<'_> {
         Ok(Expr::Reg(success))
     }
 
-    /// Reads flags such as `CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE`. Returns two values:
-    /// whether the flags include the global region, and whether they include the local region.
+    /// Reads the flags of a fence or a barrier, such as
+    /// `CLK_GLOBAL_MEM_FENCE | CLK_LOCAL_MEM_FENCE`. Returns two values: whether the flags include
+    /// the global memory region, and whether they include the local memory region.
     fn regions(&mut self) -> Result<(bool, bool), TextError> {
         let (mut global, mut local) = (false, false);
         loop {

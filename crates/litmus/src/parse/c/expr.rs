@@ -7,7 +7,8 @@ use super::super::init;
 use super::super::lexer::Kind;
 use super::Function;
 
-/// The precedence of a binary operator, and the operator. `None` if `mark` is no binary operator.
+/// The binary operator with the symbol `mark`, and its precedence. `None` if `mark` is not a binary
+/// operator.
 fn binding(mark: &str) -> Option<(u8, BinaryOp)> {
     Some(match mark {
         "|" => (3, BinaryOp::Or),
@@ -125,7 +126,7 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// Emits a load into a new register. Returns the register.
+    /// Emits a load instruction into a new register. Returns this register as an expression.
     pub(super) fn load(&mut self, line: u32, access: Access) -> Expr {
         let dst = self.temporary();
         self.emit(line, Instr::Load { dst, access });
@@ -155,7 +156,7 @@ impl Function<'_> {
         loc.map(init::address)
     }
 
-    /// Reads `name[index]` as an address.
+    /// Reads `name[index]`, and returns the address of this element.
     pub(super) fn element(&mut self) -> Result<Expr, TextError> {
         let place = self.cursor.place();
         let name = self.cursor.word("an array")?;

@@ -1,11 +1,12 @@
-//! Parses the primitive operations that functions of the Linux kernel are made of. They are in the
-//! notation of `.def` files, such as `__load{once}(*x)`.
+//! Parses primitive operations such as `__load{once}(*x)`. The macros for functions of the Linux
+//! kernel consist of such operations. Their notation is that of herd's `.def` files.
 //!
 //! An annotation puts an event into a set of the model: `once` puts it into the set `Once`. If a
-//! read-modify-write is an acquire, its read acquires; if it is a release, its write releases. A
-//! fully ordered read-modify-write has a fence `mb` before and after it. A lock is a word that is 1
-//! while the lock is held. The read and the write that take a lock are in the sets `LKR` and `LKW`,
-//! the write that releases it is in `UL`, and a read that tests it is in `LF`.
+//! read-modify-write is an acquire, its read is an acquire. If it is a release, its write is a
+//! release. A fully ordered read-modify-write has a fence `mb` before and after it. A lock is a
+//! word that is 1 while the lock is held. The read and the write that take a lock are in the sets
+//! `LKR` and `LKW`. The write that releases a lock is in the set `UL`. A read that tests a lock is
+//! in the set `LF`.
 
 use crate::program::{Access, BinaryOp, Cas, Expr, Fence, Instr, Order, RmwOp, Section};
 
@@ -121,8 +122,8 @@ impl Function<'_> {
         Ok(value)
     }
 
-    /// Reads annotations such as `{once}`. Returns an empty list if the next token is no opening
-    /// brace.
+    /// Reads annotations such as `{once}`. Returns an empty list if the next token is not an
+    /// opening brace.
     fn annotations(&mut self) -> Result<Vec<String>, TextError> {
         let mut tags = Vec::new();
         if self.cursor.eat("{") {
@@ -130,7 +131,7 @@ impl Function<'_> {
                 let mut tag = self.cursor.word("an annotation or `}`")?;
                 while self.cursor.eat("-") {
                     tag.push('-');
-                    tag.push_str(&self.cursor.word("the rest of the annotation")?);
+                    tag.push_str(&self.cursor.word("the part of the annotation after `-`")?);
                 }
                 tags.push(tag);
                 if !self.cursor.is("}") {
@@ -146,7 +147,8 @@ impl Function<'_> {
         self.expression()
     }
 
-    /// Reads the arguments of a calculation, such as `x, +, 1`.
+    /// Reads the arguments of a primitive operation that calculates a new value of a word, such as
+    /// `x, +, 1`.
     fn calculation(&mut self) -> Result<(Expr, RmwOp, BinaryOp, Expr), TextError> {
         let address = self.expression()?;
         self.cursor.expect(",")?;
@@ -177,8 +179,9 @@ impl Function<'_> {
         self.emit(line, Instr::Fence(fence));
     }
 
-    /// Parses the operations of a read-side critical section. `__srcu{srcu-lock}(x)` returns a key,
-    /// and `__srcu{srcu-unlock}(x, key)` takes the key.
+    /// Parses the operations of an SRCU read-side critical section of the Linux kernel.
+    /// `__srcu{srcu-lock}(x)` begins a section and returns a key. `__srcu{srcu-unlock}(x, key)`
+    /// ends the section and takes the key.
     fn section(&mut self, line: u32, tags: &[String]) -> Result<Expr, TextError> {
         let address = self.expression()?;
         let key = if self.cursor.is(",") { Some(self.operand()?) } else { None };
@@ -187,7 +190,7 @@ impl Function<'_> {
         Ok(dst.map_or(Expr::Const(0), Expr::Reg))
     }
 
-    /// Parses `*x` or `a[1]`, and returns the address.
+    /// Parses `*x` or `a[1]`, and returns the address of this word.
     fn lvalue(&mut self) -> Result<Expr, TextError> {
         if self.cursor.eat("(") {
             let address = self.lvalue()?;

@@ -10,8 +10,9 @@ use crate::parse::lexer::{self, Kind, Token, Words};
 /// The maximum number of tokens in the expansions of all macro calls of a test.
 const TOKENS_MAX: usize = 1 << 16;
 
-/// The macros that define the Linux kernel's functions, for tests without a macro file. They are
-/// parsed when a test first looks up a macro, so that other tests do not spend this time.
+/// The macros that define the Linux kernel's functions, for tests without a macro file. The list is
+/// parsed when a test first looks up a macro, so that a run without such a test does not spend this
+/// time.
 static KERNEL_LIST: LazyLock<Vec<Macro>> = LazyLock::new(|| {
     let macros = Macros::parse(include_str!("../../../models/kernel.def"));
     macros.ok().and_then(|macros| macros.list).unwrap_or_default()
@@ -21,7 +22,7 @@ static KERNEL_MACROS: Macros = Macros { list: None };
 /// The macros of a test, by name.
 #[derive(Clone, Debug)]
 pub struct Macros {
-    /// The macros of the file. `None` selects the macros of the Linux kernel's functions.
+    /// The macros of the user's file. `None` selects the macros of the Linux kernel's functions.
     list: Option<Vec<Macro>>,
 }
 
@@ -33,7 +34,7 @@ struct Macro {
 }
 
 impl Macros {
-    /// Reads a `.def` file.
+    /// Reads the macros of a `.def` file, herd's format for macros.
     ///
     /// # Errors
     /// The first error in the text, with its place.
@@ -73,8 +74,8 @@ impl Macros {
         self.find(name).is_some()
     }
 
-    /// Replaces the macro call at the cursor with its expansion. Puts an expression into
-    /// parentheses. Adds the number of new tokens to `expanded`.
+    /// Replaces the macro call at the cursor with its expansion. If the expansion is an expression,
+    /// puts it into parentheses. Adds the number of new tokens to `expanded`.
     pub(super) fn expand(&self, cursor: &mut Cursor, expanded: &mut usize) -> Result<(), TextError> {
         let (begin, place) = (cursor.position(), cursor.place());
         let name = cursor.word("a macro")?;
@@ -158,7 +159,7 @@ fn body(cursor: &mut Cursor) -> Result<Vec<Token>, TextError> {
     if body.is_empty() { Err(cursor.expected("an expression or a block in braces")) } else { Ok(body) }
 }
 
-/// Reads the arguments of a call after its opening bracket.
+/// Reads the arguments of a macro call. The cursor must be after the opening bracket of the call.
 fn arguments(cursor: &mut Cursor) -> Result<Vec<Vec<Token>>, TextError> {
     let place: Place = cursor.place();
     let mut list: Vec<Vec<Token>> = Vec::new();

@@ -1,8 +1,8 @@
 //! The parser of the two formats that are based on C: OpenCL C and herd's C11.
 //!
-//! The parser lowers statements to instructions with jumps. A load inside an expression becomes an
-//! instruction of its own, from left to right. Its destination register has a name that begins with
-//! `$`.
+//! The parser lowers statements to instructions with jumps. Each load inside an expression becomes
+//! a separate instruction, in the order from left to right. The destination register of such a load
+//! has a name that begins with `$`.
 
 mod call;
 mod expr;
@@ -25,12 +25,12 @@ use super::lexer::{Kind, Lexed};
 use super::scopes::Placement;
 use super::table::Labels;
 
-/// A placeholder for the target of a jump to the end of the thread, whose position is not known
-/// yet.
+/// A placeholder for the target of a jump to the end of the thread, while the position of the end
+/// is not known yet.
 const END: usize = usize::MAX;
 
-/// The default placement of threads in OpenCL: each thread is a work-group, and all are in one
-/// device.
+/// The default placement of threads in OpenCL: each thread has its own work-group, and all threads
+/// are on one device.
 const OPENCL_ALONE: [(&str, bool); 2] = [("work_group", false), ("device", true)];
 
 /// Reads an OpenCL C or a C11 test.
@@ -115,8 +115,8 @@ pub(super) fn next_thread(cursor: &Cursor, number: usize, count: usize) -> Resul
     Ok(count + 1)
 }
 
-/// Reads `scopeTree (...)`, `scopes: (...)`, `regions: ...` or `namedScope S (...)` if
-/// one is next.
+/// Reads a clause on the placement of threads or memory if it comes next: `scopeTree (...)`,
+/// `scopes: (...)`, `regions: ...` or `namedScope S (...)`. Returns whether it has read a clause.
 pub(super) fn tree_clause(cursor: &mut Cursor, placement: &mut Placement) -> Result<bool, TextError> {
     if cursor.is_word("scopeTree") || cursor.is_word("scopes") {
         cursor.advance();
@@ -137,7 +137,7 @@ pub(super) fn tree_clause(cursor: &mut Cursor, placement: &mut Placement) -> Res
     Ok(false)
 }
 
-/// Skips the clauses on placement, which [`survey`] has already read.
+/// Skips the clauses on the placement of threads and memory, which [`survey`] has already read.
 pub(super) fn skip_placement(cursor: &mut Cursor) -> Result<(), TextError> {
     let mut ignored = Placement::default();
     while tree_clause(cursor, &mut ignored)? {}
@@ -251,8 +251,8 @@ impl<'p> Function<'p> {
         self.thread.code.len()
     }
 
-    /// Sets the target of the jump instruction at `at` to `to`, and the position where its control
-    /// dependency ends to `joined`.
+    /// Changes the jump instruction at position `at`: sets its target to `to`, and sets the
+    /// position where its control dependency ends to `joined`.
     fn patch(&mut self, at: usize, to: usize, joined: Option<usize>) {
         match &mut self.thread.code[at] {
             Instr::Branch { target, join, .. } => (*target, *join) = (to, joined),
@@ -277,7 +277,8 @@ impl<'p> Function<'p> {
     }
 
     /// Emits the assignment of `value` to `dst`. If the last instruction loads this value into a
-    /// temporary register, it is changed to load into `dst` instead.
+    /// temporary register, the function emits nothing, and changes that instruction to load into
+    /// `dst` instead.
     fn assign(&mut self, line: u32, dst: Reg, value: Expr) {
         if let Expr::Reg(temporary) = value {
             let fresh = self.is_temporary(temporary);

@@ -225,8 +225,8 @@ impl Function<'_> {
         let cond = if self.cursor.is(";") { Expr::Const(1) } else { self.expression()? };
         self.cursor.expect(";")?;
         let branch = self.branch_unless(line, Self::truth(cond));
-        // The step of a `for` loop precedes the body in the text but runs after the body. So it is
-        // skipped first, and parsed after the body.
+        // The step of a `for` loop precedes the body in the text but runs after the body. So the
+        // parser first skips the step, and parses it after the body.
         let step = self.cursor.position();
         self.skip_step()?;
         self.statement()?;

@@ -9,8 +9,8 @@ use crate::parse::{c, columns, table};
 
 use super::initial::split;
 
-/// The functions of a C test, side by side in columns. The body of a function is copied with its
-/// blanks and comments.
+/// Writes the functions of a C test side by side in columns. The body of a function is copied with
+/// its blanks and comments.
 pub(super) fn functions(code: &str) -> String {
     let mut columns = Vec::new();
     let mut rest = lexer::skip_comments(code);
@@ -38,7 +38,8 @@ pub(super) fn functions(code: &str) -> String {
     rows(&columns)
 }
 
-/// Splits the text at the closing brace of a body. `text` begins after the opening brace.
+/// Splits `text` into the body of a function and the text after the body. `text` begins after the
+/// opening brace of the body.
 fn body(text: &str) -> (&str, &str) {
     let mut depth = 0usize;
     for (at, c) in text.char_indices() {
@@ -52,7 +53,8 @@ fn body(text: &str) -> (&str, &str) {
     (text, "")
 }
 
-/// Splits the text at the closing bracket of a list. `text` begins after the opening bracket.
+/// Splits `text` into a list in brackets and the text after the list. `text` begins after the
+/// opening bracket of the list.
 fn in_brackets(text: &str) -> Option<(&str, &str)> {
     let mut depth = 0usize;
     for (at, c) in text.char_indices() {
@@ -128,7 +130,8 @@ impl Type {
         kind
     }
 
-    /// Adds qualifiers to the type. The last word of `before` is added first.
+    /// Moves the qualifiers in `before` (such as `const`) to the type. The last word of `before` is
+    /// added first.
     fn qualify(&mut self, before: &mut Vec<&str>) {
         while let Some(word) = before.pop() {
             self.text = match word {
@@ -142,8 +145,8 @@ impl Type {
     }
 }
 
-/// The columns of a LISA test. Labels get new names in the order of their old names. Each label has
-/// a row of its own.
+/// Writes the columns of a LISA test. Labels get new names, in the order of their old names. Each
+/// label is written in a separate row.
 pub(super) fn columns(text: &str) -> Result<String, TextError> {
     let mut cursor = Cursor::new(lexer::lex(text, |_| Words::Dotted)?.tokens);
     cursor.expect("{")?;
@@ -187,11 +190,13 @@ pub(super) fn columns(text: &str) -> Result<String, TextError> {
 
 enum Cell {
     Label(String),
-    /// The text of an instruction, and the label that the instruction jumps to.
+    /// The text of an instruction, and the label to which the instruction jumps. `None` if the
+    /// instruction does not jump.
     Instruction(String, Option<String>),
 }
 
-/// Writes an instruction, such as `w[release] x 1`. The operands of a calculation are in brackets.
+/// Reads an instruction, such as `w[release] x 1`, and returns its normalized text and the label to
+/// which it jumps. In the text, the operands of a calculation are in brackets.
 fn instruction(cursor: &mut Cursor) -> (String, Option<String>) {
     let branch = cursor.is_word("b");
     let mut words: Vec<String> = Vec::new();

@@ -1,7 +1,8 @@
 //! Writes the initial state of a test in herd's notation, from which the hash is computed.
 
-/// Writes the entries of the initial state. Registers come first, by thread and name, then memory
-/// by name. If several entries have the same name, the first one counts.
+/// Writes the entries of the initial state. Registers come first, sorted by thread and name.
+/// Locations follow, sorted by name. If several entries have the same name, the first of them is
+/// written.
 pub(super) fn written(block: &str) -> String {
     let mut entries: Vec<(Key, String)> = block.split(';').filter_map(entry).collect();
     entries.sort_by(|(a, _), (b, _)| a.cmp(b));
@@ -58,8 +59,8 @@ fn entry(text: &str) -> Option<(Key, String)> {
     Some((key, format!("{kind}{}{name}={value}", "*".repeat(stars))))
 }
 
-/// Writes a value without blanks: `&x` is `x`, `ATOMIC_INIT(1)` is `1`, `x[1]` is
-/// `x+1`.
+/// Writes a value without blanks and in a normalized form: `&x` becomes `x`, `ATOMIC_INIT(1)`
+/// becomes `1`, and `x[1]` becomes `x+1`.
 fn initial(text: &str) -> String {
     let value: String = text.chars().filter(|c| !c.is_whitespace()).collect();
     let value = value.trim_start_matches('&');
@@ -72,7 +73,7 @@ fn initial(text: &str) -> String {
     }
 }
 
-/// Splits a text into words and marks.
+/// Splits a text into words and punctuation marks.
 pub(super) fn split(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut open = false;

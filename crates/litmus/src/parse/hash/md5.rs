@@ -1,6 +1,6 @@
 //! The MD5 message digest.
 
-/// The MD5 digest of `bytes`, as in RFC 1321. Herd's logs use this digest.
+/// The MD5 digest of `bytes`, as RFC 1321 defines it. The hashes in herd's logs use this digest.
 pub(super) fn md5(bytes: &[u8]) -> [u8; 16] {
     const SHIFTS: [[u32; 4]; 4] = [[7, 12, 17, 22], [5, 9, 14, 20], [4, 11, 16, 23], [6, 10, 15, 21]];
     let mut padded = bytes.to_vec();
@@ -37,7 +37,7 @@ pub(super) fn md5(bytes: &[u8]) -> [u8; 16] {
     digest
 }
 
-/// The integer part of `2^32 |sin(step + 1)|`.
+/// The additive constant of this step of MD5: the integer part of `2^32 |sin(step + 1)|`.
 fn sine(step: usize) -> u32 {
     (((step + 1) as f64).sin().abs() * 4_294_967_296.0) as u32
 }
@@ -46,7 +46,7 @@ fn sine(step: usize) -> u32 {
 mod tests {
     use super::md5;
 
-    /// The test suite of RFC 1321, appendix A.5.
+    /// Tests the digests of the test suite in RFC 1321, appendix A.5.
     #[test]
     fn digests_are_those_of_the_rfc() {
         let hex = |text: &str| md5(text.as_bytes()).iter().map(|b| format!("{b:02x}")).collect::<String>();

@@ -1,9 +1,10 @@
 //! Computes the line `Hash=...` that follows herd's output. Tools compare hashes to find out
 //! whether two logs are of the same tests.
 //!
-//! A hash is the MD5 of three digests: of the initial state, of the code, and of the terms of a
-//! final state. For `C` and `LISA` tests these parts are written in the notation of herd 7.58, so
-//! Fencepost and herd print the same hash. Herd does not know the other formats.
+//! A hash is the MD5 digest of three MD5 digests: the digest of the initial state, the digest of
+//! the code, and the digest of the terms (registers and locations) of a final state. For `C` and
+//! `LISA` tests these parts are written in the notation of herd 7.58, so Fencepost and herd print
+//! the same hash. Herd does not know the other formats.
 
 mod code;
 mod initial;
@@ -16,10 +17,10 @@ use crate::program::{Dialect, Program, Term};
 use super::lexer::{self, Kind, Words};
 use md5::md5;
 
-/// The hash of a test. If the header has a hash, `Hash=...`, this hash is returned. Otherwise the
-/// hash is computed from the test. A computed hash does not depend on the name, the description,
-/// the filter and the values in the condition. For a C test it depends on the blanks in the bodies
-/// of functions.
+/// The hash of a test. If the header of the test has a hash (`Hash=...`), the function returns this
+/// hash. Otherwise it computes the hash from the test. A computed hash does not depend on the name,
+/// the description, the filter and the values in the condition. For a C test it depends on the
+/// blanks in the bodies of functions.
 #[must_use]
 pub fn hash(text: &str, program: &Program) -> String {
     if let Some(given) = in_header(text) {
@@ -39,8 +40,8 @@ pub fn hash(text: &str, program: &Program) -> String {
     })
 }
 
-/// The hash that the test's header gives, before the initial state. `None` if the header gives no
-/// hash.
+/// The hash that the test's header gives. The header is the text before the initial state. `None`
+/// if the header gives no hash.
 fn in_header(text: &str) -> Option<String> {
     let header = text.lines().take_while(|line| !line.trim_start().starts_with('{'));
     header
@@ -49,8 +50,8 @@ fn in_header(text: &str) -> Option<String> {
         .map(|(_, hash)| hash.trim().to_owned())
 }
 
-/// The terms of a final state: registers by thread and name, then locations by name, then elements
-/// of arrays.
+/// Writes the terms of a final state: registers sorted by thread and name, then locations sorted by
+/// name, then elements of arrays.
 fn observed(program: &Program) -> String {
     let mut terms: Vec<_> = program
         .state_terms()
@@ -76,7 +77,7 @@ fn observed(program: &Program) -> String {
     terms.into_iter().map(|(.., name)| name).collect::<Vec<_>>().join("; ")
 }
 
-/// The tokens from the initial state to the condition, separated by blanks.
+/// Writes the tokens of the test from the initial state up to the condition, separated by blanks.
 fn tokens(text: &str) -> String {
     let mut written = String::new();
     let Ok(lexed) = lexer::lex(text, |_| Words::Dotted) else { return written };

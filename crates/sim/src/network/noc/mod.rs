@@ -106,8 +106,8 @@ pub struct Noc {
     routes: Routes,
     /// The number of links and ports within each chiplet.
     links_each: usize,
-    /// All links. The first are those of each chiplet in turn: its ports in, its ports out and the
-    /// links between its nodes. The links between chiplets come last.
+    /// All links. The links of each chiplet come first: its ports into the network, its ports out
+    /// of the network, and the links between its nodes. The links between chiplets come last.
     links: Vec<Link>,
     ends: Vec<LinkEnds>,
     traffic: NocTraffic,
@@ -182,8 +182,8 @@ impl Noc {
         self.routes.hops(from, self.routes.gateway) + 1 + self.routes.hops(self.routes.gateway, to)
     }
 
-    /// Sends a message and returns its cycle of arrival. `watch` is called for every link that the
-    /// message crosses.
+    /// Sends a message and returns its cycle of arrival. `watch` is called for every link and port
+    /// that the message crosses.
     #[inline]
     pub fn send(
         &mut self,

@@ -38,7 +38,7 @@ pub struct NocTraffic {
     pub link_queue_cycles: u64,
 }
 
-/// The use of a link by one message, in the form that probes see.
+/// The use of a link by one message, in the form that probes (observers of a run) see.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LinkUse {
     /// The number of the link among all links and ports.

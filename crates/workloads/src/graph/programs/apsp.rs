@@ -34,8 +34,8 @@ pub(crate) static APSP: Workload = Workload {
     settings: &[
         Setting::count(VERTICES.name, 128, 1, 1 << 16, VERTICES.meaning),
         Setting::count(EDGES.name, 512, 0, 1 << 24, EDGES.meaning),
-        Setting::count("sources", 0, 0, 1 << 16, "sources of paths; 0 takes all vertices"),
-        Setting::count("batch", 16, 1, 1 << 12, "sources in one kernel"),
+        Setting::count("sources", 0, 0, 1 << 16, "number of sources of paths; 0 takes all vertices"),
+        Setting::count("batch", 16, 1, 1 << 12, "number of sources whose paths one kernel computes"),
     ],
     make: |settings, seed| on_generated(on_graph, settings, seed),
 };
@@ -58,8 +58,8 @@ struct Distances {
     vertices: u64,
 }
 
-/// Shortens the paths from a batch of sources, which begins with the source of number
-/// `first_source`. For each source, several work-groups cover all vertices.
+/// Shortens the paths from a batch of sources. `first_source` is the number of the first source in
+/// the batch. For each source, several work-groups cover all vertices.
 async fn relax(w: Wave, s: Distances, first_source: u64) {
     let groups = s.vertices.div_ceil(GROUP_ITEMS);
     let (source, part) = (u64::from(w.work_group()) / groups, u64::from(w.work_group()) % groups);
@@ -129,7 +129,7 @@ pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<I
     };
     if sources > vertices || sources * vertices > DISTANCES_MAX {
         let why = format!(
-            "the paths from {sources} sources to {vertices} vertices, expected at most as many sources as \
+            "{sources} sources of paths to {vertices} vertices, expected at most as many sources as \
              vertices and at most {DISTANCES_MAX} paths: set `sources`"
         );
         return Err(settings.conflict(why));

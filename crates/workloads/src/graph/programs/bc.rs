@@ -36,7 +36,13 @@ pub(crate) static BC: Workload = Workload {
     settings: &[
         VERTICES,
         EDGES,
-        Setting::count("sources", 2, 1, 1 << 26, "sources of shortest paths, spread over the vertices"),
+        Setting::count(
+            "sources",
+            2,
+            1,
+            1 << 26,
+            "number of sources of shortest paths, spread over the vertices",
+        ),
     ],
     make: |settings, seed| on_generated(on_graph, settings, seed),
 };
@@ -191,7 +197,7 @@ struct TooManyPaths {
     vertex: u32,
 }
 
-/// The centralities on the host, by Brandes' algorithm with a queue, in double precision.
+/// The centralities, computed on the host in double precision, by Brandes' algorithm with a queue.
 fn reference(graph: &Csr, sources: &[u32]) -> Result<Vec<f64>, TooManyPaths> {
     let vertices = graph.vertices() as usize;
     let mut centralities = vec![0.0; vertices];

@@ -2,9 +2,10 @@
 //!
 //! The frontier is the set of vertices on the current level. With the policy `masks`, every level
 //! visits all vertices in two kernels, as in Rodinia. The first kernel expands the vertices of the
-//! frontier, which a mask marks. The second kernel makes the vertices that the first one found the
-//! next frontier. With the policy `worklist`, a level is one kernel over a list of the frontier, as
-//! in LonestarGPU: the wavefront that reaches a vertex first appends the vertex to the next list.
+//! frontier, which a mask marks. The second kernel turns the vertices that the first one found into
+//! the next frontier. With the policy `worklist`, a level is one kernel over a list of the
+//! frontier, as in LonestarGPU: the wavefront that reaches a vertex first appends the vertex to the
+//! next list.
 
 use std::rc::Rc;
 
@@ -84,7 +85,7 @@ async fn expand(w: Wave, s: Masks) {
     s.rows.each_arc(&w, bounds, visit).await;
 }
 
-/// Makes the vertices that `expand` has found the next frontier.
+/// Turns the vertices that `expand` has found into the next frontier.
 async fn advance(w: Wave, s: Masks) {
     let base = w.first_item();
     let w = w.below(base, s.hops.len());

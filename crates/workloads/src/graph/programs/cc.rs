@@ -2,9 +2,10 @@
 //!
 //! With the policy `hook-and-jump` (Shiloach and Vishkin, 1982, in the form of Soman and others,
 //! 2010), the components are trees of parents, and a round has two kernels. The first visits all
-//! arcs: of the parents of the two ends, it makes the smaller one the parent of the larger one. The
-//! second kernel makes the root of each vertex's tree its parent. With the policy `propagate`, a
-//! round is one kernel, in which each vertex takes the smallest label of itself and its neighbours.
+//! arcs: it compares the parents of the two ends of an arc, and makes the smaller parent the parent
+//! of the larger one. The second kernel makes the root of each vertex's tree its parent. With the
+//! policy `propagate`, a round is one kernel, in which each vertex takes the smallest label of
+//! itself and its neighbours.
 
 use std::rc::Rc;
 
@@ -51,7 +52,8 @@ struct Forest {
     changed: Flag,
 }
 
-/// For each arc, makes the smaller one of its ends' parents the parent of the larger one.
+/// For each arc, compares the parents of its two ends, and makes the smaller parent the parent of
+/// the larger one.
 async fn hook(w: Wave, s: Forest) {
     let base = w.first_item();
     let w = w.below(base, s.sources.len());

@@ -6,8 +6,9 @@ use crate::data::{self, mix};
 use crate::graph::{Csr, Offsets, Weights, power_law};
 use crate::settings::{BadSetting, Setting, Settings};
 
-pub(crate) const VERTICES: Setting = Setting::count("vertices", 16_384, 1, 1 << 26, "vertices of the graph");
-pub(crate) const EDGES: Setting = Setting::count("edges", 60_000, 0, 1 << 28, "edges of the graph");
+pub(crate) const VERTICES: Setting =
+    Setting::count("vertices", 16_384, 1, 1 << 26, "number of vertices of the graph");
+pub(crate) const EDGES: Setting = Setting::count("edges", 60_000, 0, 1 << 28, "number of edges of the graph");
 pub(crate) const SOURCE: Setting =
     Setting::count("source", 0, 0, u32::MAX as u64, "the source vertex of all paths");
 
@@ -21,9 +22,7 @@ const LENGTH_MAX: u64 = 100;
 pub(crate) fn generated(settings: &Settings, seed: u64) -> Result<Csr, BadSetting> {
     let (vertices, edges) = (settings.count(VERTICES.name), settings.count(EDGES.name));
     if vertices == 1 && edges > 0 {
-        return Err(
-            settings.conflict(format!("a graph of 1 vertex has no room for {}", counted(edges, "edge")))
-        );
+        return Err(settings.conflict(format!("a graph of 1 vertex cannot have {}", counted(edges, "edge"))));
     }
     // The arrays are the offsets, the targets and the lengths.
     settings.limit_arrays(&[VERTICES.name, EDGES.name], 4 * (vertices + 1 + 2 * edges))?;

@@ -5,8 +5,8 @@
 //! vertices whose own priority is smaller, and excludes their neighbours. The third makes these
 //! decisions visible to the next round.
 //!
-//! All priorities are different. The selected set is therefore the one that a loop selects which
-//! visits the vertices in the order of their priorities.
+//! All priorities are different. A sequential loop that visits the vertices in the order of their
+//! priorities therefore selects the same set.
 
 use std::rc::Rc;
 
@@ -138,8 +138,8 @@ async fn select(host: &Host, arcs: &Arcs, priorities: &[u32]) -> Array<u32> {
     }
 }
 
-/// The state of each vertex on the host. A loop visits the vertices in the order of their
-/// priorities and selects or excludes each.
+/// The final state of each vertex, computed on the host. A loop visits the vertices in the order of
+/// their priorities, and selects or excludes each vertex.
 fn reference(graph: &Csr, priorities: &[u32]) -> Vec<u32> {
     let mut order: Vec<u32> = (0..graph.vertices()).collect();
     order.sort_unstable_by_key(|&v| priorities[v as usize]);

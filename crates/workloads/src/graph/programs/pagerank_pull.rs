@@ -55,11 +55,12 @@ const ACTIVE: Setting = Setting::policy(
 
 const DAMPING: f32 = 0.85;
 
-/// The maximum relative change of a rank that does not count as a change.
+/// The program counts a rank as unchanged if its relative change in a step is at most this number.
 const CHANGE_MAX: f32 = 1e-5;
 
 /// The maximum relative difference between a rank and the rank by power iteration in double
-/// precision. A difference exists because many changes that do not count add up.
+/// precision. A difference exists because the program ignores small changes (see [`CHANGE_MAX`]),
+/// which add up.
 const TOLERANCE: f64 = 1e-3;
 
 #[derive(Clone, Copy, Debug)]

@@ -27,32 +27,34 @@ impl Rows {
         rows
     }
 
-    /// The declared uses of these arrays by a kernel in which each vertex has one work-item.
+    /// The declared uses of the graph's arrays by a kernel in which each vertex has one work-item.
     pub(crate) fn uses(&self) -> [Use; 2] {
         [self.offsets.read().in_parts_with_halo(GROUP_ITEMS, 1), self.targets.read()]
     }
 
-    /// The declared uses of these arrays by a kernel whose work-items may visit any vertex.
+    /// The declared uses of the graph's arrays by a kernel whose work-items may visit any vertex.
     pub(crate) fn uses_anywhere(&self) -> [Use; 2] {
         [self.offsets.read(), self.targets.read()]
     }
 
-    /// The first and the last arc of each lane's vertex. Lane 0 has the vertex `first`, and the
-    /// next lanes have the next vertices.
+    /// The bounds of the arcs of each lane's vertex: the index of the first arc, and the index
+    /// after the last arc. Lane 0 has the vertex `first`, and the next lanes have the next
+    /// vertices.
     pub(crate) async fn from(&self, w: &Wave, first: u64) -> Bounds {
         let (start, end) = (w.load(self.offsets, Unit(first)), w.load(self.offsets, Unit(first + 1)));
         (start.await, end.await)
     }
 
-    /// The first and the last arc of each lane's vertex, for the vertices in `vertex`.
+    /// The bounds of the arcs of each lane's vertex: the index of the first arc, and the index
+    /// after the last arc. `vertex` has the vertex of each lane.
     pub(crate) async fn of(&self, w: &Wave, vertex: Lanes<u32>) -> Bounds {
         let (start, end) = (w.load(self.offsets, vertex), w.load(self.offsets, vertex + 1));
         (start.await, end.await)
     }
 
-    /// Visits the arcs of the rows. In each round, every lane visits one arc. `visit` gets the
-    /// wavefront with those lanes active that still have an arc, the indices of these arcs, and
-    /// their targets.
+    /// Visits the arcs of each lane's vertex. In each round, every lane visits one arc. `visit`
+    /// gets the wavefront with those lanes active that still have an arc, the indices of these
+    /// arcs, and their targets.
     pub(crate) async fn each_arc(
         &self,
         w: &Wave,

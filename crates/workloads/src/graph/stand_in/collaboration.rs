@@ -20,12 +20,12 @@ use super::Size;
 use super::draw::unit;
 use super::edges::Edges;
 
-/// One paper in this number begins a new field.
+/// One of this many papers begins a new field.
 const FIELDS_ONE_IN: u64 = 24;
-/// One known author in this number comes from any field instead of the field of the paper.
+/// One of this many known authors comes from any field instead of the field of the paper.
 const STRANGERS_ONE_IN: u64 = 24;
 const AUTHORS_MAX: usize = 24;
-/// The number of the most recent authors of a field among which known authors are drawn.
+/// Known authors of a field are drawn from at most this many of its most recent authors.
 const RECENT_AUTHORS_MAX: u64 = 300;
 /// The maximum number of papers of one author.
 const PAPERS_MAX: f64 = 140.0;
@@ -123,7 +123,8 @@ impl Network {
         self.authors - 1
     }
 
-    /// Draws two recent authors of a field. Returns the one who still has to write more papers.
+    /// Draws two recent authors of a field. Returns the author with the larger number of papers
+    /// left to write.
     fn of_field(&self, field: usize, rng: &mut Rng) -> u32 {
         let authors = &self.fields[field];
         let latest = (authors.len() as u64).min(RECENT_AUTHORS_MAX);

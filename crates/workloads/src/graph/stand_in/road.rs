@@ -29,7 +29,7 @@ use crate::data::mix;
 
 /// The number of lattice cells from one long road to the next.
 const LONG_ROADS_APART: u32 = 12;
-/// One diagonal in this number is selected as readily as a straight road.
+/// One of this many diagonals is selected as readily as a straight road.
 const DIAGONALS_ONE_IN: u64 = 16;
 const LENGTH_MEDIAN: f64 = 1447.0;
 const LENGTH_MAX: f64 = 368_885.0;

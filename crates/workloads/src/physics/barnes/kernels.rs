@@ -228,8 +228,8 @@ async fn children(w: &Wave, a: &Arrays, cell: Lanes<u32>, octant: u32) -> (Lanes
     (child, used.when(child.lt(a.bodies)), used.when(child.ge(a.bodies)))
 }
 
-/// Takes the next cells for a wavefront. Returns the position of its first cell. Wavefronts that
-/// have already started have taken all cells before it.
+/// Takes the next cells for a wavefront. Returns the position of the first of these cells.
+/// Wavefronts that have already started have taken all cells before this position.
 async fn take_cells(w: &Wave, a: &Arrays, kernel: u64) -> u64 {
     let turn = w.leader().fetch_add(a.taken, kernel, 1, relaxed(Level::Device)).await;
     u64::from(turn) * u64::from(w.lanes())
@@ -289,8 +289,9 @@ async fn summarize_cells(w: &Wave, a: &Arrays, cell: Lanes<u32>) {
     w.store(a.below, cell, below).await;
 }
 
-/// Lists the bodies in the order of the tree. A cell waits until its parent has set its `start`. A
-/// parent is older than its children, so a wavefront waits only for cells that were taken before.
+/// Lists the bodies in the order of the tree. For each cell, the wavefront waits until the parent
+/// of the cell has set the `start` of the cell. A parent is older than its children, so a wavefront
+/// waits only for cells that were taken before.
 pub(super) async fn sort(w: Wave, a: Arrays, count: u32) {
     let base = take_cells(&w, &a, 1).await;
     let w = w.below(base, u64::from(count));

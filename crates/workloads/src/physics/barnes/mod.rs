@@ -34,8 +34,8 @@ pub(crate) static BARNES_HUT: Workload = Workload {
         paper: &[("bodies", "16k"), ("steps", "2")],
     },
     settings: &[
-        Setting::count("bodies", 1024, 2, 1 << 20, "bodies"),
-        Setting::count("steps", 1, 1, 100, "time steps"),
+        Setting::count("bodies", 1024, 2, 1 << 20, "number of bodies"),
+        Setting::count("steps", 1, 1, 100, "number of time steps"),
         Setting::decimal(
             "angle",
             "0.5",

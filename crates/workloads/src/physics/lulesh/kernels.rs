@@ -233,8 +233,8 @@ async fn energy_half(w: Wave, d: Rc<Domain>) {
     w.store(d.e_new, at, energy).await;
 }
 
-/// Computes the pressure at the new energy. `compression` is that at half the step or that at its
-/// end.
+/// Computes the pressure at the new energy. `compression` is the compression of the elements at
+/// half the time step or at its end.
 async fn pressure(w: Wave, d: Rc<Domain>, compression: Array<f64>, to: Array<f64>) {
     let (w, at) = over(&w, d.elements);
     let [energy, compression] = load(&w, at, [d.e_new, compression]).await;

@@ -5,7 +5,8 @@ use super::element::{Points, volume};
 /// Numbers that stand for a missing neighbour of an element: the face between them lies on the edge
 /// of the mesh.
 pub(super) mod edge {
-    /// The face is on a plane of symmetry. The gradient beyond it equals that of the element.
+    /// The face is on a plane of symmetry. The gradient beyond the plane equals the gradient of the
+    /// element.
     pub(crate) const SYMMETRY: u32 = u32::MAX;
     /// The face is a free surface. The gradient beyond it is zero.
     pub(crate) const FREE: u32 = u32::MAX - 1;
@@ -18,7 +19,7 @@ pub(super) struct Mesh {
     pub(super) nodes: Vec<u32>,
     /// For each node, the index in `corners` of its first corner.
     pub(super) first_corner: Vec<u32>,
-    /// For each node, the corners of elements that lie at it, as indices in `nodes`.
+    /// For each node, the corners of elements that lie at this node, as indices in `nodes`.
     pub(super) corners: Vec<u32>,
     /// The neighbours of each element before and after it along x, y and z. Each of the six lists
     /// has an entry for each element.
@@ -29,7 +30,7 @@ pub(super) struct Mesh {
     /// The volume of each element, which is also its mass.
     pub(super) volume: Vec<f64>,
     pub(super) nodal_mass: Vec<f64>,
-    /// The energy at the start of the element at the origin. All other elements have none.
+    /// The initial energy of the element at the origin. All other elements begin with zero energy.
     pub(super) origin_energy: f64,
     /// The length of the first time step.
     pub(super) first_dt: f64,
@@ -37,7 +38,7 @@ pub(super) struct Mesh {
 
 /// The length of an edge of the cube.
 const EDGE: f64 = 1.125;
-/// The energy at the start of the element at the origin, for a cube with 45 elements along an edge.
+/// The initial energy of the element at the origin, for a cube with 45 elements along an edge.
 const ENERGY_OF_45: f64 = 3.948_746e7;
 
 impl Mesh {

@@ -43,7 +43,7 @@ pub(crate) static LULESH: Workload = Workload {
         paper: &[("cells", "10"), ("steps", "130")],
     },
     settings: &[
-        Setting::count("cells", 8, 1, 64, "elements along an edge of the cube"),
+        Setting::count("cells", 8, 1, 64, "number of elements along an edge of the cube"),
         Setting::count(
             "steps",
             5,

@@ -18,14 +18,14 @@ pub(super) struct Mesh {
     pub(super) points: Vec<u32>,
     /// For each point, the index in `corners` of its first corner.
     pub(super) first_corner: Vec<u32>,
-    /// For each point, the corners of zones that lie at it, as indices in `points`.
+    /// For each point, the corners of zones that lie at this point, as indices in `points`.
     pub(super) corners: Vec<u32>,
     /// The points on each of the axes x = 0 and y = 0.
     pub(super) axes: [Vec<u32>; 2],
     pub(super) place: [Vec<f64>; 2],
     pub(super) velocity: [Vec<f64>; 2],
     pub(super) area: Vec<f64>,
-    /// For each side, the share of the zone's mass that belongs to it.
+    /// For each side of a zone, the share of the zone's mass that belongs to this side.
     pub(super) fractions: Vec<f64>,
 }
 

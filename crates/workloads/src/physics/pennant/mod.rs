@@ -35,8 +35,8 @@ pub(crate) static PENNANT: Workload = Workload {
         paper: &[("zones", "100"), ("steps", "20")],
     },
     settings: &[
-        Setting::count("zones", 32, 1, 1 << 10, "zones along an edge of the mesh"),
-        Setting::count("steps", 5, 1, 3000, "time steps"),
+        Setting::count("zones", 32, 1, 1 << 10, "number of zones along an edge of the mesh"),
+        Setting::count("steps", 5, 1, 3000, "number of time steps"),
     ],
     make: |settings, _| Ok(pennant(settings)),
 };

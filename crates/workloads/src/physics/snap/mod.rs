@@ -50,11 +50,11 @@ pub(crate) static SNAPC: Workload = Workload {
         ],
     },
     settings: &[
-        Setting::count("cells", 5, 1, 64, "cells along two edges of the box"),
-        Setting::count("layers", 5, 1, 64, "cells along the third edge of the box"),
-        Setting::count("groups", 4, 1, 64, "energy groups"),
-        Setting::count("angles", 6, 1, 256, "angles of an octant"),
-        Setting::count("steps", 1, 1, 100, "time steps"),
+        Setting::count("cells", 5, 1, 64, "number of cells along each of two edges of the box"),
+        Setting::count("layers", 5, 1, 64, "number of cells along the third edge of the box"),
+        Setting::count("groups", 4, 1, 64, "number of energy groups"),
+        Setting::count("angles", 6, 1, 256, "number of angles of an octant"),
+        Setting::count("steps", 1, 1, 100, "number of time steps"),
         Setting::count("outers", 2, 1, 100, "maximum number of outer iterations of a time step"),
         Setting::count("inners", 2, 1, 100, "maximum number of inner iterations of an outer iteration"),
         Setting::count(
@@ -62,7 +62,7 @@ pub(crate) static SNAPC: Workload = Workload {
             4,
             1,
             15,
-            "iterations end at a relative change of 10^-N, where N is this number",
+            "the iterations end at a relative change of 10^-N, where N is this number",
         ),
     ],
     make: |settings, _| {

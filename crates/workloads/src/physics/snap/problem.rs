@@ -47,7 +47,8 @@ pub(super) struct Problem {
     pub(super) material: Vec<u32>,
     /// For x, y and z: the cosine of each angle, divided by half the width of a cell.
     pub(super) cosines: [Vec<f64>; 3],
-    /// For each energy group, the inverse of its speed, divided by half a time step.
+    /// For each energy group, the inverse of the speed of its particles, divided by half a time
+    /// step.
     pub(super) slowness: Vec<f64>,
     /// The weight of each direction in the sum over all directions.
     pub(super) weight: f64,
