@@ -59,7 +59,7 @@ pub const UNITS_MAX: usize = LISTENERS_MAX + 1;
 /// from the sender).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growth {
-    /// The number of listeners.
+    /// The number of listeners (compute units that receive data).
     pub listeners: usize,
     /// The number of explored states of the machine.
     pub states: usize,
@@ -81,7 +81,7 @@ pub enum Closure {
     },
     /// A run with a small number of listeners shows a fault.
     Refuted {
-        /// The number of listeners of the run.
+        /// The number of listeners (compute units that receive data) of the run.
         listeners: usize,
         /// The description of the fault.
         why: String,
@@ -93,7 +93,9 @@ pub enum Closure {
     Stopped,
 }
 
-/// The growth and the closure of one program, with one layout and one scope, on one machine.
+/// The results for one program, with one layout of its words and one scope, on one machine: the
+/// growth (the numbers of views with one, two and three listeners) and the closure (the set of
+/// views that covers any number of listeners).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cutoff {
     /// The name of the flag's path: the flag goes from the sender to each listener, or from
@@ -115,14 +117,15 @@ pub struct Cutoff {
 }
 
 impl Cutoff {
-    /// Whether the closure proves that the program is safe with any number of listeners.
+    /// Whether the closure (a set of states) proves that the program is safe with any number of
+    /// listeners (compute units that receive data).
     #[must_use]
     pub fn is_closed(&self) -> bool {
         matches!(self.closure, Closure::Closed { .. })
     }
 
-    /// The number of views of the first listener on a machine with this number of compute units.
-    /// `None` if the number was not computed.
+    /// The number of views of the first listener (states without the other listeners) on a machine
+    /// with this number of compute units. `None` if the number was not computed.
     #[must_use]
     pub fn views(&self, units: usize) -> Option<usize> {
         self.growth.iter().find(|growth| growth.listeners + 1 == units).and_then(|growth| growth.views)
@@ -152,8 +155,8 @@ impl fmt::Display for Closure {
     }
 }
 
-/// The options for the computation of growth and closure: limits, the number of parallel jobs, a
-/// seeded fault and a stop condition.
+/// The options of [`cutoffs`], which examines programs with any number of compute units: limits,
+/// the number of parallel jobs, a seeded fault and a stop condition.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// The largest number of states of one exploration.
@@ -214,7 +217,8 @@ pub fn cutoffs(subject: &Subject, options: Options<'_>) -> Result<Vec<Cutoff>, U
     all.into_iter().collect()
 }
 
-/// Computes growth and closure of one program, in one layout and on one machine.
+/// Computes the growth (the numbers of views) and the closure (the set of views for any number of
+/// listeners) of one program, in one layout and on one machine.
 fn cutoff(
     subject: &Subject,
     (bounds, scope, layout, listener): (Bounds, &'static str, &Layout, &Listener),
@@ -239,8 +243,8 @@ fn cutoff(
     Ok(Cutoff { program: listener.name, scope, layout: layout.name, bounds, growth, closure })
 }
 
-/// Computes the growth (the numbers of views with one, two and three listeners), then the closure.
-/// Adds the counts of each exploration to `growth`.
+/// Computes the growth (the numbers of views with one, two and three listeners), then the closure
+/// (the set of views for any number of listeners). Adds the counts of each exploration to `growth`.
 fn grow_and_close(
     listening: &mut Listening,
     options: Options<'_>,

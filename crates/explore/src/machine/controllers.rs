@@ -178,7 +178,8 @@ impl Controllers {
         station
     }
 
-    /// The number of the station without the parked inputs that come from the node `from`.
+    /// The number of the station state (controller with parked inputs) that remains if the parked
+    /// inputs from the node `from` are removed.
     pub(crate) fn without(&mut self, station: u32, from: u8) -> u32 {
         let station = self.stations.without(station, from.into());
         self.seen(station)
@@ -209,7 +210,8 @@ impl Controllers {
         self.stations.retimed_message(msg, to)
     }
 
-    /// The station with its logical times mapped by `to`, as a number.
+    /// The station (controller with its parked inputs) with its logical times mapped by `to`, as a
+    /// number.
     pub(crate) fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
         let station = self.stations.retimed_station(station, to);
         self.seen(station)
