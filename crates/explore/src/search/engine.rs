@@ -322,7 +322,7 @@ fn expand(known: &Known, store: &Store, portions: &mut [Portion], workers: usize
     });
 }
 
-/// The number of successors that are inserted together.
+/// The number of successors whose accesses to the store of states a worker starts together.
 const TOGETHER: usize = 16;
 
 /// The shards (parts of the store of states) that one worker fills, by shard number. `None` for the

@@ -62,7 +62,7 @@ impl Default for Program {
     }
 }
 
-/// The values of [`Program::last`] before all accesses.
+/// The value of each word before all accesses, in the form of [`Program::last`].
 const FIRST: [u32; WORDS] = {
     let mut first = [0; WORDS];
     let mut word = 0;
@@ -216,7 +216,8 @@ impl Program {
         }
     }
 
-    /// Records the accesses of the host in a section of the current stage.
+    /// Records that the host accesses memory in the current stage, if this section (list of
+    /// accesses of one wavefront) is the host's.
     fn note_host(&mut self, section: &Section) {
         if section.wave == HOST
             && let Some(stage) = self.stages.last_mut()
@@ -408,7 +409,8 @@ mod tests {
         (conflicts, across_scopes)
     }
 
-    /// The index in a thread of the first step after the accesses and releases of a section.
+    /// The index, among the steps of a thread, of the first step after a section: after the
+    /// section's accesses, and after the releases that follow these accesses.
     fn end_of(episode: &Episode, section: usize, thread: &[Step], from: usize) -> usize {
         let accesses = episode.sections[section].accesses.len();
         let is_access = |step: &Step| step.words != 0 || step.kind == Kind::Count;

@@ -35,7 +35,8 @@ pub(super) fn shrink(
     }
 }
 
-/// The smaller episodes to try. Each of them differs from `episode` by one of these changes:
+/// The smaller episodes to try. An episode is a random program of sections (lists of accesses of
+/// one wavefront). Each smaller episode differs from `episode` by one of these changes:
 ///
 /// * one preemption less, or fewer stages,
 /// * several sections, one section, one access, or one word of an access removed,

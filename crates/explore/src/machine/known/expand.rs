@@ -61,7 +61,8 @@ pub(crate) trait Frames {
     /// The part (the state of one node) of the receiver after the delivery of an input, or `None`
     /// if the result is not known yet.
     fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, told: u32) -> Option<u32>;
-    /// Undoes the changes that a delivery makes to `next` outside the words of sender and receiver.
+    /// Undoes the changes that a delivery makes to the state `next`, except to the parts (node
+    /// states) of the sender and the receiver.
     fn restore(&self, known: &Known, next: &mut [u32], state: &[u32]);
     /// The canonical form of a state, or `None` if it is not known yet. `room` is a buffer for the
     /// result.
