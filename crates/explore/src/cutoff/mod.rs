@@ -51,8 +51,8 @@ use crate::subject::Subject;
 use listening::{Halt, Listening};
 use program::{LAYOUTS, LISTENERS, LISTENERS_MAX, Layout, Listener};
 
-/// The largest number of compute units for which views are counted: one for the sender and one for
-/// each listener.
+/// The largest number of compute units for which views (states with one listener) are counted: one
+/// unit for the sender of data, and one for each listener, which receives the data.
 pub const UNITS_MAX: usize = LISTENERS_MAX + 1;
 
 /// The counts of one exploration with a fixed number of listeners (compute units that receive data
@@ -68,18 +68,19 @@ pub struct Growth {
     pub views: Option<usize>,
 }
 
-/// The result of the attempt to compute the closure: a set that contains the views with any number
-/// of listeners.
+/// The result of the attempt to compute the closure: a set that contains the views (states with one
+/// listener) for any number of listeners (compute units that receive data).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Closure {
-    /// The set of views is closed, and no view in it shows a fault.
+    /// The set of views (states with one listener) is closed: no step leads out of the set. No view
+    /// in the set shows a fault.
     Closed {
         /// The number of views of one listener (states without the other listeners).
         views: usize,
         /// The number of different shared parts (views without their listener).
         shared: usize,
     },
-    /// A run with a small number of listeners shows a fault.
+    /// A run with a small number of listeners (compute units that receive data) shows a fault.
     Refuted {
         /// The number of listeners (compute units that receive data) of the run.
         listeners: usize,
@@ -98,13 +99,13 @@ pub enum Closure {
 /// views that covers any number of listeners).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cutoff {
-    /// The name of the flag's path: the flag goes from the sender to each listener, or from
-    /// listener to listener.
+    /// The name of the flag's path: the flag goes from the sender to each listener (receiving
+    /// compute unit), or from listener to listener.
     pub program: &'static str,
     /// The scope of all atomics, by its name in OpenCL.
     pub scope: &'static str,
-    /// The name of the layout. It says where the words that the listeners write lie, such as beside
-    /// the data.
+    /// The name of the layout (the assignment of words to lines). The name says where the words lie
+    /// that the listeners (receiving compute units) write, such as beside the data.
     pub layout: &'static str,
     /// The bounds of the machine.
     pub bounds: Bounds,

@@ -10,8 +10,8 @@ const WORDS: [&str; 4] = ["x", "f", "z", "g"];
 
 /// An assignment of the four words of a program to lines.
 pub(super) struct Layout {
-    /// The name of the layout. It says where the words that the listeners write lie, such as beside
-    /// the data.
+    /// The name of the layout. The name says where the words lie that the listeners (receiving
+    /// compute units) write, such as beside the data.
     pub(super) name: &'static str,
     /// The lines of the words `x`, `f`, `z` and `g`, in this order.
     lines: [u8; 4],
@@ -35,8 +35,8 @@ pub(super) const LAYOUTS: [Layout; 3] = [
 
 /// The code of a listener (a compute unit that receives data from the sender).
 pub(super) struct Listener {
-    /// The name of the flag's path: the flag goes from the sender to each listener, or from
-    /// listener to listener.
+    /// The name of the flag's path: the flag goes from the sender to each listener (receiving
+    /// compute unit), or from listener to listener.
     pub(super) name: &'static str,
     /// The statements of the code, with the placeholder `SCOPE` for the scope of each atomic.
     code: &'static str,
@@ -55,11 +55,11 @@ const SENDER: &str = "  int r0 = *x;
 /// The number of loads at the start of the sender.
 pub(super) const LOADS: u16 = 4;
 
-/// The two kinds of listeners. Each listener caches the data early. It leaves its loop only if it
-/// acquires a flag but does not read the data that the flag releases. A listener of the first kind
-/// writes a word and releases a flag of its own. A listener of the second kind reads both flags,
-/// and releases its own flag only after it has acquired a flag. So the data may pass through any
-/// number of listeners.
+/// The two kinds of listeners (compute units that receive data). Each listener caches the data
+/// early. It leaves its loop only if it acquires a flag but does not read the data that the flag
+/// releases. A listener of the first kind writes a word and releases a flag of its own. A listener
+/// of the second kind reads both flags, and releases its own flag only after it has acquired a
+/// flag. So the data may pass through any number of listeners.
 pub(super) const LISTENERS: [Listener; 2] = [
     Listener {
         name: "direct",

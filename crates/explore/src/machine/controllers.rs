@@ -22,8 +22,8 @@ pub(crate) use crate::machine::stations::{Look, Response, StationInput};
 pub(crate) enum Word {
     /// An input of the station (controller with parked inputs) of the receiving part.
     StationInput(StationInput),
-    /// The answer to a request of one of the receiving part's threads. The request entered the node
-    /// `entry` under this slot.
+    /// The answer to a request of a thread in the receiving part (the state of one node). The
+    /// request entered the node `entry`, where it has this slot (number of a request).
     Answer { entry: u8, slot: Slot, data: Option<u32> },
     /// A work-group that continues on the compute unit `cu`: its threads and their states.
     Group { cu: u16, threads: SmallVec<[(u8, u32); 2]> },

@@ -111,7 +111,7 @@ pub(crate) struct Machine {
     /// memory.
     drained: FxHashMap<Vec<u32>, Drained>,
     /// The known results of the check that the next kernel reads the host's writes. The key holds
-    /// the numbers of the stations and the running timers.
+    /// the numbers of the states of all stations (controllers), and the running timers.
     begun: FxHashMap<Vec<u32>, PartResult<()>>,
     /// A mask of the lines to which memory replies in a separate move (`shared`): the lines that
     /// several nodes access, or all lines if `merge_memory` is off. `owners` has the first node
@@ -293,8 +293,9 @@ impl Machine {
         lines
     }
 
-    /// Checks that the next kernel reads the host's writes. The result depends only on the
-    /// stations, because the host writes all of memory.
+    /// Checks that the next kernel reads the host's writes. The result depends only on the stations
+    /// (controllers with their parked inputs) and their timers, because the host writes all of
+    /// memory.
     fn begin_next(&mut self, rest: Remainder) -> PartResult<()> {
         let key: Vec<u32> = timed(&rest.stations, &rest.timers).collect();
         if let Some(known) = self.begun.get(&key) {

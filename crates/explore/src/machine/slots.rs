@@ -88,8 +88,9 @@ impl Slots {
         Slot(at.unwrap_or(issuers.len()) as u32 * PENDING_MAX + u32::from(id))
     }
 
-    /// The first slot of the requests at the beginning or end of a kernel. These slots follow the
-    /// slots of threads at every node.
+    /// The first slot (number of a request at a node) for the requests at the beginning or end of a
+    /// kernel. At every node, the slots for these requests follow those for the requests of
+    /// threads.
     pub(crate) fn of_boundaries(&self) -> u32 {
         (self.units.len() as u32 + 1) * self.first.len() as u32 * PENDING_MAX
     }

@@ -36,7 +36,8 @@ pub(crate) struct Response {
     /// Whether the input is a load that a driver (such as the simulator) may answer as a hit,
     /// without this step.
     pub(crate) is_hit: bool,
-    /// The answers to requests: the slot and the number of the data, if any.
+    /// The answers to requests: the slot (number of the request at the node), and the number of the
+    /// data, if any.
     pub(crate) replies: Vec<(u32, Option<u32>)>,
     /// The rows of the protocol's tables that fired in the step.
     pub(crate) rows: Vec<RowId>,
@@ -58,8 +59,8 @@ pub(crate) struct Look {
     /// The reason why the station is not at rest: for example, a parked input or an operation under
     /// way. `None` if the station is at rest.
     pub(crate) unrest: Option<Arc<str>>,
-    /// The description of the first rule that the station breaks in this state. `None` if it breaks
-    /// no rule.
+    /// The description of the first rule that the station (controller) breaks in this state. `None`
+    /// if it breaks no rule.
     pub(crate) fault: Option<Arc<str>>,
 }
 
@@ -300,7 +301,8 @@ impl<P: Protocol> Stations for Typed<P> {
 }
 
 impl<P: Protocol> Typed<P> {
-    /// Gives an input to a station, and records the effects of the step.
+    /// Gives an input to a station (controller with its parked inputs), and records the effects of
+    /// the station's step.
     fn perform(
         &self,
         nodes: &Nodes<P>,

@@ -55,8 +55,8 @@ pub(crate) struct Chosen {
 /// sequence of batches.
 type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 
-/// The tests of a verification, and the families of programs from which further tests are generated
-/// on demand.
+/// The tests of a verification, and the families (sets of programs made in the same way) from which
+/// further tests are generated on demand.
 #[derive(Default)]
 pub struct Programs {
     tests: Vec<Arc<Test>>,
@@ -162,8 +162,8 @@ impl Programs {
         self.sampled
     }
 
-    /// A sentence with the number of the family at which the generation stopped, or `None` if all
-    /// programs were generated.
+    /// A sentence with the number of the family (set of programs made in the same way) at which the
+    /// generation stopped, or `None` if all programs were generated.
     #[must_use]
     pub fn not_generated(&self) -> Option<String> {
         let (left, all) = (self.families.len(), self.families_in_all);

@@ -14,7 +14,8 @@ use crate::machine::known::{Expansion, Known, Offer, Sink};
 use crate::machine::moves::Move;
 use crate::search::store::{SHARDS, Shard, StateId, Store, hash, shard_of};
 
-/// The number of states in a portion of a round. A worker expands one portion at a time.
+/// The number of states in a portion. The search divides the states of a round (a set of states
+/// that are expanded together) into portions, and a worker expands one portion at a time.
 const ITEM_STATES: usize = 512;
 /// The maximum number of portions (sets of states) in a round of the search.
 const ROUND_ITEMS: usize = 64;

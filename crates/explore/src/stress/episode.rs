@@ -135,7 +135,8 @@ pub(super) struct Section {
     pub(super) style: u64,
 }
 
-/// A random race-free program: a list of sections, and the way in which the machine runs them.
+/// A random race-free program: a list of sections (lists of accesses of one wavefront), and the way
+/// in which the machine runs them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Episode {
     /// The sections (lists of accesses of one wavefront), ordered by the stage in which they run.

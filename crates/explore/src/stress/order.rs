@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 /// A stage of a program: a kernel, or the host's accesses between kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stage {
-    /// The number of the stage.
+    /// The number of the stage (kernel or step of the host).
     pub(super) number: u8,
     /// For each wavefront, the number of its steps up to the end of this stage (kernel or step of
     /// the host).
@@ -33,8 +33,8 @@ impl Stage {
     }
 }
 
-/// The program: the steps of each wavefront, their division into stages, and the final contents of
-/// memory.
+/// The program: the steps of each wavefront, their division into stages (kernels and steps of the
+/// host), and the final contents of memory.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) threads: Vec<Vec<Step>>,

@@ -92,7 +92,7 @@ impl<P: Protocol<Msg: From<ToManager>>> Controller<P> for Gate {
     }
 }
 
-/// The manager of the epoch.
+/// The manager: a controller that begins each epoch (period of time).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Manager {
     /// The number of gates that are not yet ready for the change.

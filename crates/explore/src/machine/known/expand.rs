@@ -196,7 +196,8 @@ impl Known {
     }
 
     /// Whether the machine withholds the move: an issue while some queue is full, or a preemption
-    /// after the maximum number. `holds` is the sum of the parts' `holds` fields.
+    /// after the maximum number. `holds` is the sum of the `holds` fields of all parts (node
+    /// states): it counts preemptions, and marks full queues.
     fn is_held(&self, mv: Move, holds: u16, sink: &mut impl Sink) -> bool {
         if mv.is_issue() && holds >= FULL {
             sink.wait(mv);
