@@ -182,8 +182,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Choice::Of(Move::Issue(MoveIssuer::Wave { work_group: at.work_group, wave: at.wave }))
     }
 
-    /// The move that names this event, if the event may happen now. `None` if no move names the
-    /// event, or if the event must wait for other events first.
+    /// The move (a step of the script) that names this event, if the event may happen now. `None`
+    /// if no move names the event, or if the event must wait for other events first.
     fn is_open(&self, event: Event) -> Option<Move> {
         let Choice::Of(mv) = self.choice(event) else { return None };
         if matches!(mv, Move::Issue(_)) && !self.may_issue() {
@@ -202,7 +202,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(mv)
     }
 
-    /// The index in `held` of the first event that the move names.
+    /// The index in `held` of the first event that the move (a step of the script) names.
     fn find(&self, mv: Move, held: &[Event]) -> Option<usize> {
         let mv = match mv {
             Move::Serve { station, line, .. } => Move::Serve { station, line, answers: false },
@@ -211,8 +211,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         held.iter().position(|&event| self.is_open(event) == Some(mv))
     }
 
-    /// Makes a move, and then processes the events that need no move. Returns `None` if the move is
-    /// not possible.
+    /// Makes a move (a step of the script), and then processes the events that need no move.
+    /// Returns `None` if the move is not possible.
     fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<MadeMove>, RunError> {
         let cycle = self.engine.now();
         let what = match mv {
@@ -247,8 +247,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Ok(Some(MadeMove { cycle, what }))
     }
 
-    /// Makes a move that names a held event, a held request or a preempted work-group. Returns
-    /// `None` if the move is not possible.
+    /// Makes a move (a step of the script) that names a held event, a held request or a work-group.
+    /// Returns `None` if the move is not possible.
     fn make_led(&mut self, cycle: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
         match mv {
             Move::Boundary { agent } => self.make_boundary(cycle, agent),
@@ -300,7 +300,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// All moves that are possible now.
+    /// All moves (steps of a script) that are possible now.
     fn open(&mut self, held: &[Event]) -> Vec<Move> {
         let mut open: Vec<Move> = Vec::new();
         for &event in held {

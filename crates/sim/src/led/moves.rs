@@ -20,8 +20,8 @@ pub enum MoveIssuer {
     Host,
 }
 
-/// One step of a schedule. Stations (controllers of the protocol) are numbered in the order of the
-/// protocol's kinds.
+/// One step of a schedule. Stations (controllers of the protocol) are numbered in the order in
+/// which the protocol lists its kinds of controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// A wavefront or the host issues its next operation, or a wavefront makes the acquire after a
@@ -112,7 +112,8 @@ pub enum Move {
     },
 }
 
-/// A kernel for which moves decide the order of the requests at its beginning and end.
+/// A kernel whose requests at its beginning and end are made in an order that the moves of the
+/// script decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptKernel {
     /// Whether the host may have written since the previous kernel.
@@ -130,11 +131,11 @@ pub struct Script<'a> {
     /// The lines whose pages have a chiplet from the start, each with its chiplet, in the order of
     /// placement. Only for machines that place pages by first touch.
     pub pages: &'a [(LineAddr, u16)],
-    /// The kernels for which moves decide the order of the requests at their beginning and end, in
-    /// launch order. Kernels after these run when all moves are made. If `None`, no move is needed
-    /// for such requests.
+    /// The kernels whose requests at their beginning and end are made in the order of the moves.
+    /// The kernels are in launch order. Kernels after these run when all moves are made. If `None`,
+    /// such requests need no move.
     pub kernels: Option<&'a [ScriptKernel]>,
-    /// The moves in the order in which they are made.
+    /// The moves (steps of the schedule) in the order in which they are made.
     pub moves: &'a [Move],
 }
 
@@ -157,7 +158,7 @@ pub enum End {
     /// Every thread has ended, but part of the machine is not at rest. For example, a station
     /// (controller) still has a parked input. The text is the reason.
     NotAtRest(String),
-    /// No move is possible, and some thread has not ended.
+    /// No further move is possible, but some thread has not ended.
     Stuck,
     /// No move of the script is left, but the run has not ended: these moves are possible.
     Unfinished(Vec<Move>),
