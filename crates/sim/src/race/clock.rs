@@ -60,7 +60,8 @@ impl Clock {
         }
     }
 
-    /// Extends the stored range to the threads from `first` up to, but not including, `end`.
+    /// Extends the range of threads for which this clock stores epochs, so that it contains the
+    /// threads from `first` up to, but not including, `end`.
     fn widen(&mut self, first: u32, end: u32) {
         if self.epochs.is_empty() {
             self.first = first;

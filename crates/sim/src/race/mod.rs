@@ -81,8 +81,8 @@ pub struct Detector {
     found: FoundRaces,
     arrays: Vec<ArrayInfo>,
     accesses: u64,
-    /// The number of threads and epochs beyond the limits of the detector. It may miss races of
-    /// these threads and epochs.
+    /// The number of threads and epochs (times between two releases of a thread) beyond the limits
+    /// of the detector, which may miss races of these threads and epochs.
     unwatched: u64,
 }
 
