@@ -162,7 +162,7 @@ impl<M> Effects<M> {
     }
 
     /// Presents the inputs that are parked (wait) under this key to the controller again, oldest
-    /// first, until one of them parks under the same key again.
+    /// first, until one of them must wait for the same key again.
     #[inline]
     pub fn wake(&mut self, key: Key) {
         self.inner.push(StationEffect::Wake(key));

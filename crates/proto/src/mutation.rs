@@ -67,9 +67,10 @@ pub enum Change {
     /// they are equal to the replaced plan and their keys have the same kind of operation, such as
     /// a load.
     PlanAs {
-        /// The key of the replaced plan.
+        /// The key (operation, order, scope level and hints) of the replaced plan.
         plan: PlanKey,
-        /// The key of the plan that takes the place of the replaced plan.
+        /// The key (operation, order, scope level and hints) of the plan that takes the place of
+        /// the replaced plan.
         other: PlanKey,
     },
     /// Drop the first written byte from each message and each memory operation that a row of the

@@ -253,7 +253,8 @@ pub trait Plans: 'static {
     fn plan(key: PlanKey) -> &'static [Self::Step];
 }
 
-/// Declares plans, each composed by a `const fn(PlanKey) -> Steps<Step>`.
+/// Declares plans (the sequences of steps that perform operations). Each plan is composed by a
+/// `const fn(PlanKey) -> Steps<Step>`.
 ///
 /// ```
 /// use proto::{PlanKey, Plans, Reach, Steps, TableId};
@@ -332,8 +333,8 @@ pub struct PlansView {
 }
 
 impl PlansView {
-    /// The view of the plans `T`, with one entry for every combination of operation, memory order,
-    /// scope level and hints.
+    /// The plans `T` as a [`PlansView`], with one entry for every combination of operation, memory
+    /// order, scope level and hints.
     #[must_use]
     pub fn of<T: Plans>() -> Self {
         let names = |key| T::plan(key).iter().map(|step| step.name()).collect();

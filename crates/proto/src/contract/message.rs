@@ -34,8 +34,9 @@ pub trait Message: Clone + Eq + Hash + Debug {
     fn age(&mut self, elapsed: i32) {
         let _ = elapsed;
     }
-    /// Calls `visit` for every logical time in the message, so that the explorer can replace the
-    /// times by smaller ones; see [`super::Protocol::REBASED`].
+    /// Calls `visit` for every logical time in the message, so that the explorer (the program that
+    /// tries every schedule) can replace the times by smaller ones; see
+    /// [`super::Protocol::REBASED`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         let _ = visit;
     }

@@ -93,7 +93,7 @@ impl Disposition {
     }
 }
 
-/// A view of one line in a controller, for charts, invariants and tests.
+/// The state and the bytes of one line in a controller, as charts, invariants and tests see them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineView {
     /// The address of the line.
@@ -115,9 +115,10 @@ pub struct LineView {
 /// draw it as an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// The track of the time line. A controller has at most one condition of a track at a time.
+    /// The name of the track on which time lines draw the condition. A controller has at most one
+    /// condition of a track at a time.
     pub track: &'static str,
-    /// The text of the interval.
+    /// The text that time lines show for the condition.
     pub text: String,
 }
 
@@ -148,23 +149,25 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
-    /// Appends to `out` a view of every line that the controller holds.
+    /// Appends to `out` the state and the bytes of every line that the controller holds.
     fn lines(&self, out: &mut Vec<LineView>) {
         let _ = out;
     }
-    /// Appends to `out` the conditions of the controller, which timelines draw.
+    /// Appends to `out` the conditions of the controller. A condition is a state that lasts, such
+    /// as a granted epoch. Time lines draw it.
     fn conditions(&self, out: &mut Vec<Condition>) {
         let _ = out;
     }
     /// Whether the controller has no operation under way.
     fn is_quiet(&self) -> bool;
-    /// The first count of the controller that differs from what it counts, as a sentence, or `None`
-    /// if all counts are right.
+    /// Checks that each count which the controller keeps (such as its number of fills under way)
+    /// equals the true number. Returns a sentence about the first wrong count, or `None` if all
+    /// counts are right.
     fn miscount(&self) -> Option<&'static str> {
         None
     }
     /// Changes the representation of the controller to one canonical form, so that the explorer
-    /// recognizes equivalent states as equal.
+    /// (the program that tries every schedule) recognizes equivalent states as equal.
     fn canonicalize(&mut self) {}
     /// Shortens the relative times in the tag (the sender's context) of an operation on memory,
     /// because time has passed while the operation or its reply was in flight; see
@@ -172,8 +175,8 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn age_tag(&self, tag: &mut MemoryTag, elapsed: i32) {
         let _ = (tag, elapsed);
     }
-    /// Calls `visit` for every logical time in the controller, so that the explorer can replace the
-    /// times by smaller ones; see [`Protocol::REBASED`].
+    /// Calls `visit` for every logical time in the controller, so that the explorer (the program
+    /// that tries every schedule) can replace the times by smaller ones; see [`Protocol::REBASED`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         let _ = visit;
     }
@@ -230,10 +233,11 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>>;
     /// Appends to `out` the ways of a set that may be evicted; see [`Controller::victims`].
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>);
-    /// Appends to `out` a view of each line that the controller holds; see [`Controller::lines`].
+    /// Appends to `out` the state and the bytes of each line that the controller holds; see
+    /// [`Controller::lines`].
     fn lines(&self, out: &mut Vec<LineView>);
-    /// Appends to `out` the conditions of the controller, which timelines draw; see
-    /// [`Controller::conditions`].
+    /// Appends to `out` the conditions of the controller: states that last, such as a granted
+    /// epoch; see [`Controller::conditions`].
     fn conditions(&self, out: &mut Vec<Condition>);
     /// Whether the controller has no operation under way; see [`Controller::is_quiet`].
     fn is_quiet(&self) -> bool;
@@ -264,19 +268,20 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// Whether the protocol reads the clock. If so, a tick with the elapsed time precedes every
     /// other input.
     const CLOCKED: bool = false;
-    /// If this is `Some(bound)`, the explorer replaces the logical times of a state by smaller
-    /// times in the same order, so that the number of states is finite. A gap between two
-    /// successive times that exceeds `bound` is shortened to `bound`. The protocol must behave the
-    /// same if all times of a state, in controllers and messages, become later by the same amount.
-    /// Use `None` for clocks of few bits, because such clocks wrap around as in hardware.
+    /// If this is `Some(bound)`, the explorer (the program that tries every schedule) replaces the
+    /// logical times of a state by smaller times in the same order, so that the number of states is
+    /// finite. A gap between two successive times that exceeds `bound` is shortened to `bound`. The
+    /// protocol must behave the same if all times of a state, in controllers and messages, become
+    /// later by the same amount. Use `None` for clocks of few bits, because such clocks wrap around
+    /// as in hardware.
     const REBASED: Option<u32> = None;
 
     /// The settings of the protocol that a machine file may give.
     const SETTINGS: &'static [Setting] = &[];
-    /// The settings, by name, of the small machines on which the explorer and the random tester run
-    /// the protocol, where they differ from the defaults. Such a machine has few lines and
-    /// messages, so buffers and clocks must be small for a search to reach their limits. The values
-    /// may be outside the ranges for machine files.
+    /// The settings, by name, of the small machines on which the explorer (which tries every
+    /// schedule) and the random tester run the protocol, where they differ from the defaults. Such
+    /// a machine has few lines and messages, so buffers and clocks must be small for a search to
+    /// reach their limits. The values may be outside the ranges for machine files.
     const EXPLORED: &'static [(&'static str, u64)] = &[];
 
     /// The parameters of the protocol for a machine.

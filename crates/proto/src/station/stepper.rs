@@ -150,10 +150,10 @@ fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
 /// Counts a request once, as a hit, a miss or a bypass. Returns whether the request has been
 /// counted.
 ///
-/// A request that parks under its own slot is not counted yet, because it has not reached its
-/// access. Exception: it counts at once if the controller has already passed it on (a bypass). A
-/// request that is not a bypass counts as a hit if it is complete and none of its steps has sent a
-/// message or a memory operation. Otherwise it counts as a miss.
+/// A request that waits for an answer to its own slot is not counted yet, because it has not
+/// reached its access. Exception: it counts at once if the controller has already passed it on (a
+/// bypass). A request that is not a bypass counts as a hit if it is complete and none of its steps
+/// has sent a message or a memory operation. Otherwise it counts as a miss.
 pub(super) fn count_request<M>(
     fx: &mut Effects<M>,
     bypasses_before: u32,

@@ -1,4 +1,4 @@
-//! Views of the inputs that are parked at a station (a controller with its parked inputs).
+//! Checks of a station (a controller with its parked inputs), and read access to its parked inputs.
 
 use super::{Parked, Station};
 use crate::contract::{LineView, Node, Protocol, World};
@@ -113,7 +113,7 @@ impl<P: Protocol> Station<P> {
         requests == listed && turns == self.ordered.len()
     }
 
-    /// The number of inputs that are parked under a key.
+    /// The number of inputs that are parked under a key (wait for the event that it names).
     #[must_use]
     pub fn parked_count(&self, key: Key) -> usize {
         match key {
@@ -128,7 +128,7 @@ impl<P: Protocol> Station<P> {
         self.held.iter().filter(|(_, held)| held.under_slot).map(|(&slot, _)| slot)
     }
 
-    /// The keys under which inputs are parked, with the number of inputs for each key.
+    /// The keys (events) that parked inputs wait for, with the number of inputs for each key.
     pub fn parked_keys(&self) -> impl Iterator<Item = (Key, usize)> {
         let under_slots = self.under_slots().map(|slot| (Key::Slot(slot), 1));
         self.parked.iter().map(|(&key, list)| (key, list.len())).chain(under_slots)

@@ -42,7 +42,7 @@ symbols! {
         Acquire,
         /// Releasing, at operations and at the end of kernels.
         Release,
-        /// Waiting for the epoch of a write: the time in which its protocol allows the write.
+        /// Waiting for the epoch of a write.
         Epoch,
         /// Waiting at a barrier for the other wavefronts.
         Barrier,
