@@ -178,8 +178,8 @@ impl Coverage {
     }
 }
 
-/// A table in which states, events and actions are names instead of Rust types. Pages, coverage and
-/// mutants use it.
+/// A table in which states, events and actions are names instead of Rust types. Protocol pages,
+/// coverage and mutants (protocols with a seeded fault) use it.
 #[derive(Clone, Debug)]
 pub struct TableView {
     /// The identity of the table.

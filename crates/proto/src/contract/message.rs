@@ -1,10 +1,11 @@
-//! The properties of messages that drivers use, and logical times.
+//! Logical times, and the properties of messages that drivers (such as the simulator) use.
 
 use crate::line::LineAddr;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-/// A message from one controller to another, with the properties that drivers use.
+/// A message from one controller to another, with the properties that drivers (such as the
+/// simulator) use.
 pub trait Message: Clone + Eq + Hash + Debug {
     /// The name of the message, for charts and statistics.
     fn name(&self) -> &'static str;

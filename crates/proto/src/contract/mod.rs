@@ -1,8 +1,9 @@
-//! The contract between a protocol and its drivers.
+//! The contract between a protocol and its drivers (the programs that run it, such as the
+//! simulator).
 //!
-//! A protocol has any number of kinds of [`Controller`]. A controller is a value
-//! that changes only in [`Controller::step`]. The driver makes every choice: when a
-//! message arrives, which way is evicted, when a timer expires.
+//! A protocol has any number of kinds of [`Controller`]. A controller is a value that changes only
+//! in [`Controller::step`]. The driver makes every choice: when a message arrives, which way is
+//! evicted, when a timer expires.
 
 mod cx;
 mod info;
@@ -29,7 +30,8 @@ use core::hash::Hash;
 /// An input that a driver (such as the simulator) gives to a controller.
 #[derive(Debug)]
 pub enum Input<'a, M> {
-    /// A request of an agent, new or presented again after a wait.
+    /// A request of an agent (a compute unit, a host or the command processor). The request is new,
+    /// or is presented again after a wait.
     Request(RequestInput<'a>),
     /// A message from another controller arrives.
     Message {
@@ -38,8 +40,8 @@ pub enum Input<'a, M> {
         /// The message itself.
         msg: &'a M,
     },
-    /// A reply of memory. If one controller sends several operations for one line, memory serves
-    /// them in the order in which they were sent.
+    /// A reply of memory to an operation of this controller. If one controller sends several
+    /// operations for one line, memory serves them in the order in which they were sent.
     Memory(&'a MemoryReply),
     /// The driver (such as the simulator) evicts the line that this way (one entry of a set) holds.
     Evict(Way),
@@ -73,7 +75,7 @@ pub enum Disposition {
     /// The request waits: the fill of this line, which is under way, will answer it.
     Wait(LineAddr),
     /// The input must wait. The station keeps (parks) the input, and presents it to the controller
-    /// again when this key is woken.
+    /// again when the event that this key names happens.
     Stall(Key),
     /// The input must wait. The station keeps (parks) the input, and presents it to the controller
     /// again when a way of this set is free.
@@ -84,8 +86,8 @@ pub enum Disposition {
 }
 
 impl Disposition {
-    /// `None` for `Done`, which lets the request go on with the next step of its plan. Any other
-    /// disposition is returned unchanged.
+    /// `None` for `Done`, so that the request goes on with the next step of its plan (the sequence
+    /// of steps that performs it). Any other result of a step is returned unchanged.
     #[inline]
     #[must_use]
     pub fn unless_done(self) -> Option<Disposition> {
@@ -134,11 +136,11 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// controller unchanged. There are two exceptions: the controller has already performed earlier
     /// steps of the request's plan, or the request is parked under its own slot.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
-    /// The line that answers a non-atomic load at once. A driver may use this line and skip the
-    /// controller's step. Therefore the function may return `Some` only if the step for this load
-    /// would have these effects and no others: it looks the line up, uses one row of the table,
-    /// reads the line and touches its way. The step may also arm a timer, if that timer already
-    /// runs. The verifier checks that the result equals the effects of the step.
+    /// The line that answers a non-atomic load at once. A driver (such as the simulator) may use
+    /// this line and skip the controller's step. Therefore the function may return `Some` only if
+    /// the step for this load would have these effects and no others: it looks the line up, uses
+    /// one row of the table, reads the line and touches its way. The step may also arm a timer, if
+    /// that timer already runs. The verifier checks that the result equals the effects of the step.
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
         let _ = (load, homes);
         None
@@ -185,7 +187,7 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
 /// A load of bytes in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The key that selects the plan of the load.
+    /// The key that selects the plan of the load (the sequence of steps that performs it).
     pub key: PlanKey,
     /// The line that the load reads.
     pub line: LineAddr,
@@ -206,7 +208,8 @@ pub struct Hit<'a> {
 
 impl Hit<'_> {
     /// The counters that the controller's step for a hit reports: one tag lookup, one access, one
-    /// hit and one read of the data array. A driver that skips the step adds these counters itself.
+    /// hit and one read of the data array. A driver (such as the simulator) that skips the step
+    /// adds these counters itself.
     #[inline]
     #[must_use]
     pub fn uses() -> Uses {
@@ -291,8 +294,9 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     fn params(levels: &Levels, settings: &Settings) -> Result<Self::Params, String>;
     /// Creates a controller in its initial state.
     fn node(id: NodeId, levels: &Levels, params: &Self::Params) -> Self::Node;
-    /// The controller that an agent's requests enter. The choice may depend on the operation (the
-    /// plan key), but not on the line.
+    /// The controller that an agent's requests enter. An agent is a compute unit, a host or the
+    /// command processor. The choice may depend on the plan key (operation, order, scope level and
+    /// hints), but not on the line.
     fn entry(params: &Self::Params, agent: Agent, key: PlanKey) -> NodeId;
     /// The tables of the protocol.
     fn tables() -> Vec<TableView>;

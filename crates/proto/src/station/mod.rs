@@ -22,7 +22,7 @@ use crate::setup::Setup;
 use stepper::{Pending, RequestStats, Stepper, count_access, count_request, ordered_by};
 
 /// A request that is parked (waits) at the station. `stage` is the index of the current step in the
-/// request's plan.
+/// request's plan (the sequence of steps that performs the request).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct HeldRequest {
     req: Request,
@@ -49,8 +49,8 @@ pub(crate) enum Parked<M> {
 /// key, the inputs of the list are presented again.
 pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
 
-/// Whether an input is parked under a key. While a wake of this key presents inputs, the inputs
-/// that wait for their turn in this wake do not count.
+/// Whether an input waits for the event that a key names (is parked under the key). While a wake of
+/// this key presents inputs, the inputs that wait for their turn in this wake do not count.
 #[inline]
 pub(crate) fn has_waiters<M>(parked: &ParkedInputs<M>, key: Key) -> bool {
     parked.get(&key).is_some_and(|list| !list.is_empty())
@@ -62,7 +62,7 @@ pub(crate) fn has_waiters<M>(parked: &ParkedInputs<M>, key: Key) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct OrderedAccesses<M> {
     messages: Queue<Box<M>>,
-    /// The key that the oldest access waits for.
+    /// The key (the event) that the oldest access waits for.
     key: Key,
 }
 

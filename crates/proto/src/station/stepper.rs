@@ -38,7 +38,8 @@ impl Hash for RequestStats {
 pub(super) enum Pending {
     /// The request waits for the fill of its line.
     Waits,
-    /// The input is parked (waits at the station), and is presented again when this key is woken.
+    /// The input is parked (waits at the station), and is presented again when the event that this
+    /// key names happens.
     Parks(Key),
     /// The input is parked (waits at the station), and is presented again when a way of this set is
     /// free.
@@ -46,8 +47,8 @@ pub(super) enum Pending {
 }
 
 impl Pending {
-    /// The key that wakes the waiting input, or `None` if the arrival of a fill wakes it. Requests
-    /// an eviction if the input needs a way.
+    /// The key that names the event for which the input waits, or `None` if it waits for a fill.
+    /// Requests an eviction if the input needs a way.
     pub(super) fn key<M>(self, fx: &mut Effects<M>) -> Option<Key> {
         match self {
             Pending::Waits => None,

@@ -134,7 +134,7 @@ impl<P: Protocol> Station<P> {
         self.parked.iter().map(|(&key, list)| (key, list.len())).chain(under_slots)
     }
 
-    /// The parked requests, each with its key.
+    /// The parked requests, each with its key: the event that it waits for.
     pub fn parked_requests(&self) -> impl Iterator<Item = (Key, Slot)> {
         let under_slots = self.under_slots().map(|slot| (Key::Slot(slot), slot));
         let listed = self.parked.iter().flat_map(|(&key, list)| {
@@ -146,7 +146,7 @@ impl<P: Protocol> Station<P> {
         listed.chain(under_slots)
     }
 
-    /// The parked messages, each with its key and its sender.
+    /// The parked messages, each with its key (the event that it waits for) and its sender.
     pub fn parked_messages(&self) -> impl Iterator<Item = (Key, NodeId, &P::Msg)> {
         let unordered = self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {

@@ -45,8 +45,8 @@ enum Choice {
     Last,
 }
 
-/// The maximum number of timer events before the first move. A limit is necessary because some
-/// timers never stop.
+/// The maximum number of timer events before the script's first move. A limit is necessary because
+/// some timers never stop.
 const TIMERS_MAX: u32 = 10_000;
 
 impl<Pr: Probe> Machine<'_, Pr> {
@@ -89,8 +89,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Ok(ScriptResult { stations, steps, end })
     }
 
-    /// Processes the events that need no move. In the setup before the first move (`is_setup`),
-    /// these are all events except the issue of operations by wavefronts and the host.
+    /// Processes the events that need no move (step of the script). In the setup before the first
+    /// move (`is_setup`), these are all events except the issue of operations by wavefronts and the
+    /// host.
     fn go_on(&mut self, held: &mut Vec<Event>, is_setup: bool) -> Result<(), RunError> {
         let mut timers = 0;
         while !self.engine.has_failed()
@@ -289,8 +290,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// If the last move led to a row that the protocol's tables call impossible, or left a station
-    /// (a controller of the protocol) with a wrong count or a lost wake, the message of this fault.
+    /// If the last move (a step of the script) led to a row that the protocol's tables call
+    /// impossible, or left a station (a controller with its parked inputs) with a wrong count or
+    /// with a parked input that should have been presented again, the message of this fault.
     /// Otherwise `None`.
     fn impossible(&mut self) -> Result<Option<String>, RunError> {
         match self.engine.take_failure() {
@@ -317,8 +319,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// The state of the run after the last move. If all threads have ended, the kernel is first
-    /// allowed to end, and the host to continue.
+    /// The state of the run after the last move of the script. If all threads have ended, the
+    /// kernel is first allowed to end, and the host to continue.
     fn close(mut self, held: Vec<Event>) -> Result<ScriptEnd, RunError> {
         let open = self.open(&held);
         // A program can end while a periodic timer runs.

@@ -81,8 +81,9 @@ pub enum Move {
         /// The station (controller) that the request or answer reaches. If a core receives the
         /// answer, the station that receives the core's plain loads stands for the core.
         to: u32,
-        /// The issuer of the operation. If a work-group moves to another compute unit, its first
-        /// wavefront counts as the issuer.
+        /// The issuer of the operation. If the operation is the acquire or release of a work-group
+        /// that goes to another compute unit, the first wavefront of the work-group counts as the
+        /// issuer.
         issues: MoveIssuer,
         /// The index of this request or answer among those of the same issuer between the same two
         /// stations (controllers), sorted by the age of their operations.
@@ -121,7 +122,8 @@ pub struct ScriptKernel {
     /// Whether the writes of the kernel are released to the host when the host next accesses
     /// memory.
     pub is_released: bool,
-    /// Whether the program continues after the kernel. If it does, a move ends the kernel.
+    /// Whether the program continues after the kernel. If it does, a move of the script ends the
+    /// kernel.
     pub is_followed: bool,
 }
 
@@ -139,7 +141,7 @@ pub struct Script<'a> {
     pub moves: &'a [Move],
 }
 
-/// A move that was made, and its time.
+/// A move (a step of the script) that was made, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadeMove {
     /// The cycle at which the move was made.
@@ -149,7 +151,7 @@ pub struct MadeMove {
     pub what: &'static str,
 }
 
-/// The state of the run after the last move.
+/// The state of the run after the last move of the script.
 #[derive(Debug)]
 pub enum End {
     /// Every thread has ended, and nothing was outstanding. The kernel and the host code have
@@ -174,14 +176,14 @@ pub struct ScriptOutcome {
     pub stations: Vec<String>,
     /// The moves that were made, in order. Each has its cycle and its effect.
     pub steps: Vec<MadeMove>,
-    /// The state of the run after the last move.
+    /// The state of the run after the last move of the script.
     pub end: End,
 }
 
 /// The reason why a machine cannot follow a script.
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
-    /// The run fails for a reason that does not depend on the order of moves.
+    /// The run fails for a reason that does not depend on the order of the script's moves.
     #[error(transparent)]
     Run(#[from] RunError),
     /// A move of the script is not possible when its turn comes.

@@ -1,5 +1,5 @@
-//! Preemption: a move takes a work-group off its compute unit, and another move resumes it on a
-//! different one.
+//! Preemption: a move (a step of the script) takes a work-group off its compute unit, and another
+//! move resumes it on a different one.
 //!
 //! When a move preempts a work-group, no request of the work-group is outstanding. The old compute
 //! unit makes the release of a kernel's end, at device scope. Before the work-group continues, the

@@ -47,7 +47,8 @@ impl Clock {
         *place = epoch.max(*place);
     }
 
-    /// Combines this clock with another one: takes the later epoch of each thread.
+    /// Combines this clock with another one: takes the later epoch of each thread. An epoch is the
+    /// time between two releases or barriers of a thread.
     pub(super) fn join(&mut self, other: &Clock) {
         self.host = self.host.max(other.host);
         if other.epochs.is_empty() {

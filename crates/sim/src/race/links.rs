@@ -23,8 +23,8 @@ pub(super) enum SyncPlace {
     Anywhere,
 }
 
-/// An operation that makes a release or an acquire: its thread, its epoch and its code site (place
-/// in the source).
+/// An operation that makes a release or an acquire: its thread, its epoch (the time between two
+/// releases or barriers of the thread) and its code site (place in the source).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) standing: Standing,
@@ -96,8 +96,9 @@ pub(super) struct Thread {
     /// For each place (such as a word of memory), the releases that earlier atomic reads of this
     /// thread found there. A later acquire fence synchronizes with these releases.
     seen: Vec<(SyncPlace, Vec<AcquirableRelease>)>,
-    /// Tokens of operations that are recorded at their completion instead of their issue. Each has
-    /// the epoch in which its operation was issued.
+    /// Tokens (numbers) of operations that are recorded at their completion instead of their issue.
+    /// Each has the epoch (the time between two releases or barriers of the issuing thread) in
+    /// which its operation was issued.
     pub(super) in_flight: Vec<(usize, u32)>,
     pub(super) barriers: u32,
 }

@@ -39,8 +39,8 @@ pub(crate) const BUSY_LAUNCH: u32 = u32::MAX - 1;
 /// `BUSY_STATION - n` stands for station `n`.
 pub(crate) const BUSY_STATION: u32 = u32::MAX - 2;
 
-/// The minimum patience in cycles: with less, the latencies of a machine alone could make a run
-/// count as stuck.
+/// The minimum patience (the allowed number of cycles without progress): with less, the latencies
+/// of a machine alone could make a run count as stuck.
 pub(crate) fn least_patience(system: &System) -> u64 {
     let noc = &system.noc;
     let hops = match noc.topology {

@@ -176,8 +176,8 @@ pub(crate) trait Fabric {
     /// that the protocol ranks lowest.
     fn hold_ways(&mut self, held: bool);
     /// Sorts the lines of each set by their numbers, in all stations (controllers). The explorer
-    /// (the program that tries every schedule) does the same after each move. A flush writes lines
-    /// in this order.
+    /// (the program that tries every schedule) does the same after each step of a schedule. A flush
+    /// writes lines in this order.
     fn sort_ways(&mut self);
     /// The ways of a station (controller), for a caller that chooses the ways to evict.
     fn ways(&mut self, at: StationId) -> Ways;
