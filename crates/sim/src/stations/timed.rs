@@ -146,7 +146,8 @@ impl TimedStations {
         self.fabric.homes()
     }
 
-    /// The station (controller) that receives an agent's requests with this key.
+    /// The station (controller) that receives an agent's requests with this key, which has the
+    /// kind, the order, the scope level and the hints of the requests.
     ///
     /// # Errors
     /// If the machine has no such station.
@@ -398,7 +399,8 @@ impl TimedStations {
         LeaveTimes { sends: leave, values: answers, accepts: answers, queued, invalidation }
     }
 
-    /// Shows the conditions of a station (controller) to a probe that draws them.
+    /// Shows the conditions of a station (controller) to a probe that draws them. A condition is a
+    /// state that lasts, such as a granted epoch.
     #[inline]
     pub(crate) fn draw<Pr: Probe>(&self, now: Cycle, reports: &mut Reports<'_, Pr>, station: StationId) {
         if reports.probe.draws() {
