@@ -161,8 +161,8 @@ fn policy(stealing: Stealing, published: bool) -> Policy {
     Policy { own: Level::WorkGroup, stealing, padded: false, published, attempts: 50 }
 }
 
-/// Runs the program `splitting`. Returns the number of leaves that the owner of the first task
-/// runs, and the number of leaves that all others run.
+/// Runs the program `splitting`. Returns the number of leaves (tasks that make no tasks) that the
+/// owner of the first task runs, and the number of leaves that all other wavefronts run.
 fn split(published: bool, buffers: bool, seed: u64) -> (u32, u32) {
     let program = splitting(policy(Stealing::Unscoped, published), 100);
     let (answer, _) = store_buffers::run(program, Shape::default(), buffers, seed);

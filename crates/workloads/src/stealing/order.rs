@@ -17,18 +17,18 @@
 //!   accesses are sequentially consistent.
 //! * **The content of a task.** The owner writes it before the tail that publishes it, and a thief
 //!   reads it after that tail. The write of the tail is a release, and its read an acquire.
-//! * **The read of a slot.** A thread reads a slot after it has won the slot. (The published code
-//!   reads it before.) No slot below the tail is written again before a refill, so no plain access
-//!   of a slot races with another one.
+//! * **The read of a slot.** A thread reads a slot after it has won the slot. (The code that
+//!   Cederman and Tsigas published reads the slot before.) No slot below the tail is written again
+//!   before a refill, so no plain access of a slot races with another one.
 //! * **No relaxed accesses.** If a step needs no order, its load acquires or its store releases all
-//!   the same. The race-free models of the paper (SC for DRF and for HRF, section II) have no other
-//!   atomics, and Table 3 has no rows for them.
+//!   the same. The race-free models of the hLRC paper (SC for DRF and for HRF, section II) have no
+//!   relaxed atomics, and Table 3 of that paper has no rows for such atomics.
 //! * **No fences.** In every model, a fence acts on whole caches. A sequentially consistent access
 //!   names its variable, so a protocol that tracks variables can see that the variable has not
 //!   moved to another cache.
 //!
-//! The published code orders accesses only by its atomic compare-exchange. The column `published`
-//! shows the orders of that code.
+//! The published code of Cederman and Tsigas orders accesses only by its atomic compare-exchange.
+//! The column `published` shows the orders of that code.
 
 use proto::Order::{Acquire, Plain, Relaxed, Release, SeqCst};
 use proto::{Order, Symbol};
@@ -133,7 +133,7 @@ pub struct QueueRow {
     pub side: Side,
     /// The memory order of the access.
     pub order: Order,
-    /// The memory order that the access has in the published code.
+    /// The memory order that the access has in the code that Cederman and Tsigas published.
     pub published: Order,
     /// The reason for the memory order, as text.
     pub reason: &'static str,

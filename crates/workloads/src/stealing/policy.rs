@@ -30,13 +30,14 @@ pub struct Policy {
     pub stealing: Stealing,
     /// Whether each head and each tail has a line of its own.
     pub padded: bool,
-    /// Whether the memory orders are those of the published code, which are too weak.
+    /// Whether the memory orders are those of the code that Cederman and Tsigas published. These
+    /// orders are too weak.
     pub published: bool,
     /// A work-group stops after it has found this number of empty queues in a row.
     pub attempts: u32,
 }
 
-/// A named policy of the paper.
+/// A policy for programs that steal work, with its name, after the hLRC paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// The name of the scenario.
@@ -47,8 +48,8 @@ pub struct Scenario {
     pub summary: &'static str,
 }
 
-/// The scenarios of section IV.B of the paper that can run on any machine, and the scenario of
-/// section V.C.
+/// The scenarios of section IV.B of the hLRC paper that can run on any machine, and the scenario of
+/// section V.C of that paper.
 ///
 /// Two of the paper's machines have no scopes (Table 3, right). Their actions depend on the memory
 /// order of an atomic, and on the cache that used its variable last. Section V.C extends hLRC by
@@ -81,8 +82,9 @@ pub static SCENARIOS: [Scenario; 4] = [
     },
 ];
 
-/// The scenario of section IV.B for a machine. `sharing` is the machine's requirement on programs
-/// that share data. `name`, the name of the machine's protocol, becomes the name of the scenario.
+/// The scenario of section IV.B of the hLRC paper for a machine. `None` for [`Sharing::Scoped`].
+/// `sharing` is the machine's requirement on programs that share data. `name`, the name of the
+/// machine's protocol, becomes the name of the scenario.
 ///
 /// On a machine without scopes, the program uses work-group scope everywhere, also for steals.
 /// Device scope has another meaning there: see `hlrc-scoped`.

@@ -79,7 +79,7 @@ struct Tally {
     fingerprint: u64,
 }
 
-/// The number of words that a tally takes in memory.
+/// The number of words that a tally (the counts of one wavefront in one sweep) takes in memory.
 const TALLY_WORDS: u64 = 8;
 
 /// A hash of the number of a task.
@@ -95,7 +95,7 @@ impl Tally {
         [self.tasks, self.stolen, self.changed, low, high, 0, 0, 0]
     }
 
-    /// The sum of the tallies of all wavefronts.
+    /// The sum of the tallies (the counts in one sweep) of all wavefronts.
     fn sum(words: &[u32]) -> Tally {
         words.chunks_exact(TALLY_WORDS as usize).fold(Tally::default(), |sum, w| Tally {
             tasks: sum.tasks.wrapping_add(w[0]),

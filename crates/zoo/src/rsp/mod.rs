@@ -94,7 +94,7 @@ macro_rules! rsp {
 }
 
 rsp! {
-    /// Remote-scope promotion, with the steps in the order of Table 3.
+    /// Remote-scope promotion, with the steps in the order of Table 3 of the hLRC paper.
     published::Rsp, RspPlans, "rsp",
     "scopes with remote-scope promotion: a remote operation makes all other L1s flush, invalidate or delay their atomics",
     "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25",

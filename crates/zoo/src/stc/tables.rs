@@ -65,9 +65,9 @@ symbols! {
     }
 }
 
-/// The table of a line in the L1: Table 1 of the paper, with the events that the paper describes in
-/// words. In the repaired table, the beginning of an epoch also affects a line whose fill is under
-/// way.
+/// The state transition table of a line in the L1: Table 1 of the STC paper, with the events that
+/// the paper describes in words. In the repaired table, the beginning of the epoch in which the
+/// line may be written also affects a line whose fill is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct L1Table<const REPAIRED: bool>;
 
