@@ -50,7 +50,7 @@ pub enum Input<'a, M> {
     /// Time passes: `elapsed` clock ticks since the last tick input, at least one. Controllers keep
     /// times relative to now; see [`Message::age`].
     Tick {
-        /// The number of ticks since the last tick input.
+        /// The number of ticks of the clock since the previous input of this kind.
         elapsed: u32,
     },
 }

@@ -310,7 +310,9 @@ impl<P: Protocol> Station<P> {
             Disposition::Impossible(why) => self.violate(fx, why),
             other => self.violate(
                 fx,
-                &format!("only requests and messages may wait, but another input got {other:?}"),
+                &format!(
+                    "an input that is neither a request nor a message waits: its step returned {other:?}"
+                ),
             ),
         }
         self.settle(world, fx);

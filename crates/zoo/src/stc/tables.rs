@@ -204,7 +204,8 @@ symbols! {
         Here,
         /// Remove the line, because the access is performed in memory.
         Pass,
-        /// Wait for older accesses of the line, for room, and for the epoch of the line's band.
+        /// Wait for older accesses of the line, for room, and until the epoch of the line's band begins. A
+        /// band is a group of lines, and an epoch is the time in which its lines may be written.
         Await,
         /// Perform the write or the atomic at the L2, and wait for the answer.
         Below,
