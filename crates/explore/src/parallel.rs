@@ -20,8 +20,8 @@ pub(crate) fn in_parallel<T: Send, W: FnMut(usize) -> T>(
     })
 }
 
-/// Runs a worker on each item that `next` returns, on `jobs` host threads. The results are in the
-/// order of the items' numbers.
+/// Runs a worker on each item that `next` returns, on `jobs` host threads. `next` also returns a
+/// number for each item. The results are in the order of these numbers.
 pub(crate) fn pull<I, T: Send, W: FnMut(usize, I) -> T>(
     jobs: usize,
     next: impl Fn() -> Option<(usize, I)> + Sync,

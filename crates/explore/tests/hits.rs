@@ -15,12 +15,12 @@ use proto::{
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
 
-/// The fault in the hits of a cache.
+/// The fault in the hits of a cache (its answers to loads without a step).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum HitFault {
     /// The fault: a present line counts as complete for any load.
     Bytes,
-    /// The fault: the hit names the row after the correct one.
+    /// The fault: the hit names a wrong row of the protocol's table, the one after the correct row.
     Row,
     /// The fault: half of the line counts as the whole line.
     Length,
@@ -28,7 +28,7 @@ enum HitFault {
     Timer,
 }
 
-/// The cache of `vi` with wrong hits.
+/// The cache of `vi` with wrong hits (answers to loads without a step).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct FaultyCache(L1, HitFault);
 
@@ -134,7 +134,8 @@ fn a_hit_that_differs_from_its_step_is_reported() {
     }
 }
 
-/// For a dirty line, the step of a hit starts the drain timer, which already runs.
+/// Checks that the verifier finds no fault in the hits of `vi`, although the step for a dirty line
+/// starts the drain timer: the timer already runs, so the step has no other effect than the hit.
 #[test]
 fn the_hits_of_vi_match_its_steps() {
     assert_eq!(why::<zoo::vi::Vi>(), None);

@@ -1,4 +1,5 @@
-//! The results of a search do not depend on its execution, and gaps are reported.
+//! The results of a search do not depend on the number of workers. A search or a verification that
+//! does not cover everything reports the reason.
 
 use explore::verify::{self, Options, Status, Test, Verification};
 use explore::{

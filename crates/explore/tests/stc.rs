@@ -9,8 +9,9 @@ use zoo::stc::lacking::{AReturn, AnEnd, AnEpoch, Announcement};
 use zoo::stc::{StcAb, StcAbRepaired, StcEs, StcEsRepaired, StcMb, StcMbRepaired, StcNv, StcNvRepaired};
 
 /// A program that passes a message: the reader may have a copy of `x` when it reads the flag `f`.
-/// The words are in successive lines, and successive lines are in different bands. So the order of
-/// the words decides whether `x` and `f` share an epoch.
+/// The words are in successive lines, and successive lines are in different bands (groups of
+/// addresses that are written in different epochs). So the order of the words decides whether `x`
+/// and `f` can be written in the same epoch.
 fn message(words: &[&str]) -> String {
     let own: Vec<String> = words.iter().map(|word| format!("global atomic_int* {word}")).collect();
     let own = own.join(", ");
@@ -34,7 +35,7 @@ forall (1:r1=0 \\/ 1:r2=1)
     )
 }
 
-/// A program with stores to both bands, and then to the first band again.
+/// A program with stores to both bands (groups of addresses), and then to the first band again.
 const TURNS: &str = "OPENCL turns
 { }
 
@@ -48,8 +49,8 @@ forall (x=2 /\\ y=1)
 ";
 
 /// A program in which a write of `b` is blocked while a thread on the same compute unit loads `d`.
-/// Both words are in one band, so the start bit (the lowest address bit that selects the band)
-/// moves up. Then `b` is in another band.
+/// Both words are in one band (group of addresses), so the start bit (the lowest address bit that
+/// selects the band) moves up. Then `b` is in another band.
 const CONFLICT: &str = "OPENCL conflict
 { }
 

@@ -159,8 +159,9 @@ fn faults_of_every_kind_are_found() {
     }
 }
 
-/// A release that flushes only the releasing wavefront's own writes is correct if conflicting
-/// sections synchronize directly. It is wrong if they synchronize through a chain of other threads.
+/// A release that flushes only the releasing wavefront's own writes is correct if threads with
+/// conflicting accesses synchronize directly. It is wrong if they synchronize through a chain of
+/// other threads.
 #[test]
 fn the_rules_of_the_model_decide_correctness() {
     let found =

@@ -2,7 +2,8 @@
 //! draws, such as the widths of words).
 //!
 //! The faults are wrong controllers: caches and banks of `vi` and `rsp` that change an input or an
-//! effect of a step. A mutation of a table that no protocol has selects the fault.
+//! effect of a step. A mutation (seeded change) selects the fault. The mutation names a table that
+//! no protocol has.
 
 mod toys;
 
@@ -17,7 +18,8 @@ use proto::{
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{L1Plans, Step};
 
-/// The table whose mutations select the faults below. No protocol has this table.
+/// The number of the table whose mutations (seeded changes) select the faults of this file. No
+/// protocol has this table.
 const FAULTS: TableId = TableId(100);
 
 proto::symbols! {
@@ -439,8 +441,9 @@ fn a_fault_of_every_dimension_is_found_reproducibly() {
     }
 }
 
-/// A run that the tester watches reports the step that forgets the input. Other runs may report a
-/// later fault, or none.
+/// The seeded fault lets an input wait for a way although one is free. A run in which the tester
+/// checks the controllers after each step reports the faulty step. Other runs may report a later
+/// fault, or none.
 #[test]
 fn a_forgotten_wait_for_a_way_is_found_at_its_step() {
     let options = Options { shrink: false, ..options(Some(Fault::ForgetsWait.mutation()), 1) };

@@ -88,8 +88,9 @@ fn in_an_l1() {
     every_thread_gets_its_way::<zoo::hlrc::HlrcRepaired>(L1);
 }
 
-/// The test for protocols with scopes as hints. In other protocols, a peer on another compute unit
-/// may wait for ever.
+/// Checks that a load gets the only way of a bank, although other compute units use the way again
+/// and again. The protocols of this test treat scopes as hints. In other protocols, the polling
+/// threads, which use work-group scope, may wait for ever.
 #[test]
 fn in_a_bank() {
     every_thread_gets_its_way::<zoo::denovo::DenovoB>(BANK);

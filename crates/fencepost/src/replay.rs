@@ -81,8 +81,9 @@ pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Wri
     }
 }
 
-/// The place and the action of a move, as text. The place is the station, or the two stations, of
-/// the move. `None` if the replay in the explorer has no such move.
+/// The place and the description of a move (a step of the replayed counterexample), as text. The
+/// place is a controller or memory, or the sender and the receiver of a message. `None` if the
+/// replay in the explorer has no move with the index `at`.
 fn what(explored: &Replay, at: usize) -> Option<(String, &str)> {
     let step = explored.steps.get(at)?;
     let lane = |lane: usize| explored.lanes.get(lane).map_or("?", String::as_str);
@@ -93,7 +94,7 @@ fn what(explored: &Replay, at: usize) -> Option<(String, &str)> {
     Some((place, &step.text))
 }
 
-/// The moves of the timed replay as JSON, each with its cycle.
+/// The moves (steps) of the timed replay as JSON, each with its cycle.
 fn moves(timed: &Timed) -> Value {
     let moves = timed.cycles.iter().enumerate().map(|(at, cycle)| {
         let (place, text) = what(&timed.explored, at).unwrap_or_default();

@@ -68,8 +68,8 @@ pub(crate) fn reproduce(
     }
 }
 
-/// Runs the tasks of a plan that have no stored result. If a signal ends the process, the process
-/// prints how the user can continue.
+/// Runs those tasks of a plan (the runs of a reproduction) that have no stored result. If a signal
+/// ends the process, the process prints how the user can continue.
 fn perform(
     arguments: &ReproduceArguments,
     plan: &Plan,

@@ -215,9 +215,9 @@ fn show_energy(record: &Record, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(writeln!(out, "\nAll {} counters: --json", record.counters.len())?)
 }
 
-/// Prints counters over time. A counter that only grows shows its growth in each interval. A
-/// counter that is a level (such as operations in flight) shows its value at the end of each
-/// interval.
+/// Prints counters over time. For a counter that only increases, the table shows the increase in
+/// each interval. For a counter that is a level (such as operations in flight), the table shows the
+/// value at the end of each interval.
 fn show_series(series: &Series, has_file: bool, out: &mut dyn Write) -> Result<(), Failure> {
     let mut columns = vec![("until cycle", Side::Right)];
     columns.extend(series.counters.iter().map(|name| (name.as_str(), Side::Right)));

@@ -89,8 +89,9 @@ pub(crate) fn sweep(
     }
 }
 
-/// A text with the number of runs, and with the numbers of axis values and seeds whose combinations
-/// are the runs.
+/// A text with the number of runs of a study. A run is a combination of a value of each axis
+/// (varied parameter) and a seed. The text also has the number of values of each axis and the
+/// number of seeds.
 fn size(study: &Study) -> String {
     let mut factors: Vec<String> =
         study.varied().map(|(_, axis)| format!("{} of {}", axis.values.len(), axis.name)).collect();
@@ -106,7 +107,8 @@ fn size(study: &Study) -> String {
     text
 }
 
-/// Prints a list of the runs. The list has only the axes on which the runs differ.
+/// Prints a list of the runs of a study. The list has only those axes (parameters of the study) on
+/// which the runs differ.
 fn list(study: &Study, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, "{}\n{}\n", study.title, size(study))?;
     let axes: Vec<(usize, &str)> = study.varied().map(|(at, axis)| (at, axis.name.as_str())).collect();

@@ -1,4 +1,4 @@
-//! The guarantees to a program, under the functional executor.
+//! Tests of the guarantees that the functional executor gives to a program.
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Schedule};
@@ -8,7 +8,7 @@ fn options(lanes: u32, schedule: Schedule) -> Options {
     Options { shape, schedule, idle_steps_max: 10_000, ..Options::default() }
 }
 
-/// Checks the answer under both lane counts and several schedules.
+/// Runs the program with 32 and with 64 lanes and under several schedules, and checks each answer.
 fn everywhere(program: impl Fn() -> Program, check: impl Fn(&Answer, u32)) {
     for lanes in [32, 64] {
         for schedule in [Schedule::RoundRobin, Schedule::Seeded(1), Schedule::Seeded(2)] {

@@ -1,4 +1,4 @@
-//! The arithmetic of vector values.
+//! Tests of the arithmetic of vector values.
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options};

@@ -163,8 +163,8 @@ fn values(word: &str) -> &'static [i64] {
     }
 }
 
-/// The maximum number of reads for which all values are tried. It is larger than the number of
-/// reads of any thread of the deque programs, and large enough for two rounds of a lock.
+/// The maximum number of reads for which all values are tried. No thread of the deque programs makes
+/// more reads, and two rounds of a lock make fewer.
 const READS_MAX: usize = 10;
 
 /// Runs both threads with the same values for their reads, for all combinations of values. Returns
@@ -235,16 +235,18 @@ enum QueueUse {
     Pop,
     Push,
     PushPop,
+    PopPush,
     Steal,
     StealTwice,
     StealUntil,
 }
 
-const DEQUE: [(&str, QueueUse, QueueUse); 5] = [
+const DEQUE: [(&str, QueueUse, QueueUse); 6] = [
     ("pop-steal", QueueUse::Pop, QueueUse::Steal),
     ("pop-steal-twice", QueueUse::Pop, QueueUse::StealTwice),
     ("push-steal", QueueUse::Push, QueueUse::StealUntil),
     ("push-pop-steal", QueueUse::PushPop, QueueUse::Steal),
+    ("pop-push-steal-twice", QueueUse::PopPush, QueueUse::StealTwice),
     ("steal-steal", QueueUse::Steal, QueueUse::Steal),
 ];
 
@@ -256,18 +258,36 @@ const SLOTS: u32 = 2;
 /// Performs the operations `does` on the first queue. Returns the tasks that the operations got,
 /// with 0 for no task.
 async fn work(w: &Wave, queues: Queues, does: QueueUse) -> [u32; 2] {
-    let task = |outcome| if let StealOutcome::Task(task) = outcome { task } else { 0 };
-    if matches!(does, QueueUse::Push | QueueUse::PushPop) {
-        queues.push(w, 0, NEW).await;
-    }
+    let pop = async || queues.pop(w, 0).await.unwrap_or(0);
+    // The task, and the head that the attempt has found.
+    let steal = async |known| match queues.steal(w, 0, known).await {
+        StealOutcome::Task { task, head } => (task, Some(head)),
+        StealOutcome::Lost { head } => (0, Some(head)),
+        StealOutcome::Empty => (0, None),
+    };
     match does {
-        QueueUse::Push => [0; 2],
-        QueueUse::Pop | QueueUse::PushPop => [queues.pop(w, 0).await.unwrap_or(0), 0],
-        QueueUse::Steal => [task(queues.steal(w, 0).await), 0],
-        QueueUse::StealTwice => [task(queues.steal(w, 0).await), task(queues.steal(w, 0).await)],
-        QueueUse::StealUntil => match task(queues.steal(w, 0).await) {
-            0 => [task(queues.steal(w, 0).await), 0],
-            got => [got, 0],
+        QueueUse::Push => {
+            queues.push(w, 0, NEW).await;
+            [0; 2]
+        }
+        QueueUse::Pop => [pop().await, 0],
+        QueueUse::PushPop => {
+            queues.push(w, 0, NEW).await;
+            [pop().await, 0]
+        }
+        QueueUse::PopPush => {
+            let got = pop().await;
+            queues.push(w, 0, NEW).await;
+            [got, 0]
+        }
+        QueueUse::Steal => [steal(None).await.0, 0],
+        QueueUse::StealTwice => {
+            let (first, known) = steal(None).await;
+            [first, steal(known).await.0]
+        }
+        QueueUse::StealUntil => match steal(None).await {
+            (0, known) => [steal(known).await.0, 0],
+            (got, _) => [got, 0],
         },
     }
 }

@@ -11,13 +11,13 @@ use crate::request::{ArrayId, Hints, Issuer, KernelId, Op, Order, Request, Scope
 /// A step of the beginning or of the end of a kernel, in which agents make requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Boundary {
-    /// At the beginning: the command processor acquires for the whole GPU.
+    /// At the beginning of a kernel, the command processor acquires for the whole GPU.
     BeginMachine,
-    /// At the beginning: each compute unit acquires.
+    /// At the beginning of a kernel, each compute unit acquires.
     BeginCus,
-    /// At the end: each compute unit releases.
+    /// At the end of a kernel, each compute unit releases.
     EndCus,
-    /// At the end: the command processor releases to the host, for the whole GPU.
+    /// At the end of a kernel, the command processor releases to the host, for the whole GPU.
     EndMachine,
 }
 

@@ -1,4 +1,5 @@
-//! The effects of a step outside its controller, which the driver carries out.
+//! The effects of a controller's step outside the controller. The driver (such as the simulator)
+//! carries them out.
 
 use crate::contract::{MemoryAccess, MemoryOp, Message, Protocol, Wrap};
 use crate::line::{LineAddr, LineData};
@@ -7,7 +8,7 @@ use crate::table::Coverage;
 use crate::uses::{Spending, Uses};
 
 /// An effect of a step that the station (the controller with its parked inputs) carries out itself.
-/// The driver does not see it.
+/// The driver (such as the simulator) does not see it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum StationEffect {
     ReplyWaiters(LineAddr, LineData),
@@ -146,23 +147,23 @@ impl<M> Effects<M> {
         self.inner.push(StationEffect::ReplyWaiters(line, data));
     }
 
-    /// Presents the request in this slot to the controller again. The request must be parked (wait)
-    /// under its own slot, not under another key.
+    /// Presents the request in this slot to the controller again. The request must wait for an
+    /// answer to its own slot, not for another event.
     #[inline]
     pub fn resume(&mut self, slot: Slot) {
         self.inner.push(StationEffect::Resume(slot, None));
     }
 
     /// Presents the request in this slot to the controller again, together with `data`. The station
-    /// (the controller with its parked inputs) keeps `data` with the request. The request must be
-    /// parked (wait) under its own slot.
+    /// (the controller with its parked inputs) keeps `data` with the request. The request must wait
+    /// for an answer to its own slot.
     #[inline]
     pub fn resume_with(&mut self, slot: Slot, data: LineData) {
         self.inner.push(StationEffect::Resume(slot, Some(data)));
     }
 
-    /// Presents the inputs that are parked (wait) under this key to the controller again, oldest
-    /// first, until one of them parks under the same key again.
+    /// Presents the inputs that are parked under this key (wait for the event that it names) to the
+    /// controller again, oldest first, until one of them must wait for the same key again.
     #[inline]
     pub fn wake(&mut self, key: Key) {
         self.inner.push(StationEffect::Wake(key));
@@ -176,9 +177,9 @@ impl<M> Effects<M> {
         self.spends.push((slot, on));
     }
 
-    /// Arms a timer of this class. The driver knows the duration, unless the protocol gives the
-    /// durations of this class ([`TimerClass::is_timed`]). In that case, the timer expires after
-    /// one tick.
+    /// Arms a timer of this class. The driver (such as the simulator) knows the duration, unless
+    /// the protocol gives the durations of this class ([`TimerClass::is_timed`]). In that case, the
+    /// timer expires after one tick.
     #[inline]
     pub fn timer(&mut self, class: TimerClass) {
         if class.is_timed() {

@@ -1,4 +1,4 @@
-//! The vocabulary and the contract of Fencepost.
+//! The common types of Fencepost, and the contract (the interface) between protocols and drivers.
 //!
 //! This crate holds what protocols, drivers and checkers share: addresses, lines and byte masks,
 //! requests with order and scope, tables as data, the contract of a controller, the station (a

@@ -34,7 +34,7 @@ pub enum Change {
     /// Replace a row that stalls by the row of the same event in another state, which does not
     /// stall.
     NoStall {
-        /// The number of the row that stalls.
+        /// The number of the row that stalls: state index times number of events plus event index.
         row: u16,
         /// The index of the state whose row replaces the stalling row.
         state: u8,
@@ -44,18 +44,18 @@ pub enum Change {
         /// The index of the step in the enumeration of all steps.
         step: u8,
     },
-    /// Leave one step out of the plan (the sequence of steps) of this key. The plans of other keys
-    /// change in the same way if they are equal to this plan and their keys have the same kind of
-    /// operation, such as a load.
+    /// Leave one step out of the plan (the sequence of steps) of this key (operation, order, scope
+    /// level and hints). The plans of other keys change in the same way if they are equal to this
+    /// plan and their keys have the same kind of operation, such as a load.
     DropStepOf {
         /// The key (operation, order, scope level and hints) of the plan that changes.
         plan: PlanKey,
         /// The position of the step in the plan.
         at: u8,
     },
-    /// Exchange two neighbouring steps in the plan (the sequence of steps) of this key. The plans
-    /// of other keys change in the same way if they are equal to this plan and their keys have the
-    /// same kind of operation, such as a load.
+    /// Exchange two neighbouring steps in the plan (the sequence of steps) of this key (operation,
+    /// order, scope level and hints). The plans of other keys change in the same way if they are
+    /// equal to this plan and their keys have the same kind of operation, such as a load.
     StepEarly {
         /// The key (operation, order, scope level and hints) of the plan that changes.
         plan: PlanKey,
@@ -67,9 +67,10 @@ pub enum Change {
     /// they are equal to the replaced plan and their keys have the same kind of operation, such as
     /// a load.
     PlanAs {
-        /// The key of the replaced plan.
+        /// The key (operation, order, scope level and hints) of the replaced plan.
         plan: PlanKey,
-        /// The key of the plan that takes the place of the replaced plan.
+        /// The key (operation, order, scope level and hints) of the plan that takes the place of
+        /// the replaced plan.
         other: PlanKey,
     },
     /// Drop the first written byte from each message and each memory operation that a row of the
@@ -81,8 +82,8 @@ pub enum Change {
 }
 
 impl Change {
-    /// The step at index `stage` of the plan of `key`, with this change if the change applies to
-    /// that plan. `None` if the plan has no step at this index.
+    /// The step at index `stage` of the plan (the sequence of steps) that `key` selects, with this
+    /// change if the change applies to that plan. `None` if the plan has no step at this index.
     pub(crate) fn step<T: Plans>(self, key: PlanKey, stage: usize) -> Option<T::Step> {
         let plan = T::plan(key);
         let is_changed = |other: PlanKey| other.op == key.op && T::plan(other) == plan;

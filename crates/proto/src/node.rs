@@ -61,7 +61,7 @@ crate::symbols! {
 
 impl TimerClass {
     /// Whether the timer restarts forever. Such a timer does not keep a machine busy: a program can
-    /// end while it runs. A request that waits for such a timer is not stuck.
+    /// end while the timer runs. A request that waits for such a timer is not stuck.
     #[must_use]
     pub const fn is_periodic(self) -> bool {
         matches!(self, TimerClass::Epoch)

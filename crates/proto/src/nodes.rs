@@ -1,7 +1,7 @@
 //! A macro that generates two enumerations: one of all controllers of a protocol, and one of all
 //! its messages.
 
-/// Generates the `Node` and `Msg` enumerations of a protocol from its kinds.
+/// Generates the `Node` and `Msg` enumerations of a protocol from its kinds of controllers.
 ///
 /// ```text
 /// protocol_nodes! { Vi: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
@@ -74,7 +74,7 @@ macro_rules! protocol_nodes {
                 }
             }
         }
-        /// All messages of the protocol, by the kind that receives them.
+        /// All messages of the protocol, with one variant for each kind of receiving controller.
         #[derive(Clone, Debug, PartialEq, Eq, Hash)]
         #[allow(clippy::large_enum_variant)]
         pub enum Msg {

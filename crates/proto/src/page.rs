@@ -1,4 +1,4 @@
-//! The generated part of a protocol's page: tables and plans as Markdown.
+//! The generated part of a protocol's page: tables and plans (sequences of steps) as Markdown.
 
 use crate::contract::{Channels, Protocol};
 use crate::plan::{OpClass, PlansView};
@@ -83,8 +83,8 @@ fn table(out: &mut String, table: &TableView) {
     }
 }
 
-/// A line of the table of plans on a protocol's page: one plan of an operation, and the memory
-/// orders and scope levels for which the operation has this plan.
+/// A line of the table of plans on a protocol's page: one plan (sequence of steps) of an operation,
+/// and the memory orders and scope levels for which the operation has this plan.
 #[derive(PartialEq)]
 struct PlanLine<'a> {
     orders: Vec<Order>,
@@ -92,8 +92,8 @@ struct PlanLine<'a> {
     steps: &'a [&'static str],
 }
 
-/// The lines of the table of plans for one operation with these hints. Memory orders and scope
-/// levels with equal plans share one line.
+/// The lines of the table of plans (sequences of steps) for one operation with these hints. Memory
+/// orders and scope levels with equal plans share one line.
 fn lines_with(view: &PlansView, op: OpClass, hints: Hints) -> Vec<PlanLine<'_>> {
     let mut lines: Vec<PlanLine<'_>> = Vec::new();
     for &order in Order::ALL {
@@ -117,8 +117,8 @@ fn lines_with(view: &PlansView, op: OpClass, hints: Hints) -> Vec<PlanLine<'_>> 
     lines
 }
 
-/// The lines of the table of plans for one operation, each with the operation's name. A hint that
-/// changes no plan gets no lines.
+/// The lines of the table of plans (sequences of steps) for one operation, each with the
+/// operation's name. A hint that changes no plan gets no lines.
 fn plan_lines(view: &PlansView, op: OpClass) -> Vec<(String, PlanLine<'_>)> {
     let lines_of = |remote, commutative| lines_with(view, op, Hints { remote, commutative });
     let (none, remote) = (lines_of(false, false), lines_of(true, false));

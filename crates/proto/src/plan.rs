@@ -60,10 +60,10 @@ pub struct PlanKey {
 const HINTS: usize = 4;
 
 impl PlanKey {
-    /// The number of different plan keys.
+    /// The number of different plan keys (combinations of operation, order, scope level and hints).
     pub const COUNT: usize = OpClass::ALL.len() * Order::ALL.len() * Level::ALL.len() * HINTS;
 
-    /// The key that selects the plan of a request.
+    /// The key that selects the plan of a request (the sequence of steps that performs it).
     #[inline]
     #[must_use]
     pub fn of(req: &Request) -> Self {
@@ -244,16 +244,17 @@ impl<S: Symbol> Steps<S> {
 pub trait Plans: 'static {
     /// The type of the steps.
     type Step: Symbol + PartialEq;
-    /// The identity of the plans. It must differ from the identities of the other plans and tables
-    /// of the protocol.
+    /// The identity of the plans (sequences of steps). It must differ from the identities of the
+    /// other plans and tables of the protocol.
     const ID: TableId;
     /// The name by which the protocol's page calls the plans.
     const NAME: &'static str;
-    /// The steps of the operation with this key.
+    /// The steps of the operation with this key, which has its kind, order, scope level and hints.
     fn plan(key: PlanKey) -> &'static [Self::Step];
 }
 
-/// Declares plans, each composed by a `const fn(PlanKey) -> Steps<Step>`.
+/// Declares plans (the sequences of steps that perform operations). Each plan is composed by a
+/// `const fn(PlanKey) -> Steps<Step>`.
 ///
 /// ```
 /// use proto::{PlanKey, Plans, Reach, Steps, TableId};
@@ -332,8 +333,8 @@ pub struct PlansView {
 }
 
 impl PlansView {
-    /// The view of the plans `T`, with one entry for every combination of operation, memory order,
-    /// scope level and hints.
+    /// The plans `T` as a [`PlansView`], with one entry for every combination of operation, memory
+    /// order, scope level and hints.
     #[must_use]
     pub fn of<T: Plans>() -> Self {
         let names = |key| T::plan(key).iter().map(|step| step.name()).collect();

@@ -33,15 +33,16 @@ impl Settings {
     }
 
     /// The same settings, but with this value for the setting `name`, which must be declared. The
-    /// value may be out of its range only if the explorer uses the settings.
+    /// value may be out of its range only if the settings are for the explorer (the program that
+    /// tries every schedule of a small machine).
     #[must_use]
     pub fn with(mut self, name: &str, value: u64) -> Settings {
         self.values.iter_mut().filter(|(known, _)| *known == name).for_each(|(_, old)| *old = value);
         self
     }
 
-    /// The settings of the small machines on which the explorer runs the protocol `P`; see
-    /// [`Protocol::EXPLORED`].
+    /// The settings of the small machines on which the explorer (the program that tries every
+    /// schedule) runs the protocol `P`; see [`Protocol::EXPLORED`].
     #[must_use]
     pub fn explored<P: Protocol>() -> Settings {
         P::EXPLORED.iter().fold(Settings::new(P::SETTINGS), |all, &(name, value)| all.with(name, value))

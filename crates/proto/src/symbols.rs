@@ -1,7 +1,7 @@
 //! Enumerations with lists, names and descriptions of their members.
 //!
 //! The states, events and actions of a table are such enumerations. Protocol pages, coverage and
-//! mutants iterate over their members.
+//! mutants (protocols with a seeded fault) iterate over their members.
 
 /// An enumeration with a list of its members.
 pub trait Symbol: Copy + Eq + core::hash::Hash + core::fmt::Debug + 'static {

@@ -15,7 +15,8 @@ pub enum Row<S: 'static, A: 'static> {
         actions: &'static [A],
         /// The next state of the line, or `None` to keep the state.
         next: Option<S>,
-        /// Whether the input is complete after the actions, waits, is presented again, or goes on.
+        /// The treatment of the input after the actions: for example, the input is complete, or it
+        /// waits and is presented again.
         after: After,
     },
     /// No effect: the input is parked (waits), and is presented again when the line changes.
@@ -33,7 +34,7 @@ pub enum After {
     Wait,
     /// The input is parked (waits), and is presented again when the line changes.
     Retry,
-    /// The request goes on with the next step of its plan.
+    /// The request goes on with the next step of its plan (the sequence of steps that performs it).
     Next,
 }
 
@@ -51,8 +52,8 @@ impl<S, A> Row<S, A> {
         self.with(After::Retry)
     }
 
-    /// A copy of this row in which the request goes on with the next step of its plan after the
-    /// actions.
+    /// A copy of this row in which the request, after the actions, goes on with the next step of
+    /// its plan (the sequence of steps that performs it).
     #[must_use]
     pub fn next(self) -> Self {
         self.with(After::Next)
@@ -177,8 +178,8 @@ impl Coverage {
     }
 }
 
-/// A table in which states, events and actions are names instead of Rust types. Pages, coverage and
-/// mutants use it.
+/// A table in which states, events and actions are names instead of Rust types. Protocol pages,
+/// coverage and mutants (protocols with a seeded fault) use it.
 #[derive(Clone, Debug)]
 pub struct TableView {
     /// The identity of the table.
@@ -215,7 +216,7 @@ pub(crate) fn described<T: Symbol>() -> Vec<(&'static str, &'static str)> {
 }
 
 impl TableView {
-    /// The view of the table `T`.
+    /// The table `T` as a [`TableView`], with names instead of Rust types.
     #[must_use]
     pub fn of<T: Table>() -> Self {
         let view = |row| match row {

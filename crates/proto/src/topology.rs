@@ -1,8 +1,8 @@
 //! The size and the levels of a machine. The machine can be a full one for the simulator, or a
-//! small one for the explorer.
+//! small one for the explorer (the program that tries every schedule).
 //!
 //! A machine declares levels. A protocol declares kinds of controller, each with the name of its
-//! level. [`crate::Levels`] matches them.
+//! level. [`crate::Levels`] finds the level of each kind.
 
 use crate::line::LINE_BYTES_MAX;
 
@@ -195,9 +195,9 @@ impl Topology {
         Topology { cus, hosts: 1, chiplets: 1, line_bytes, levels }
     }
 
-    /// A small machine for the explorer: two compute units, two banks, lines of two words, and two
-    /// lines in each cache. The intention is the smallest machine on which every kind of fault is
-    /// visible.
+    /// A small machine for the explorer (the program that tries every schedule): two compute units,
+    /// two banks, lines of two words, and two lines in each cache. The intention is the smallest
+    /// machine on which every kind of fault is visible.
     #[must_use]
     pub fn bounded(l1: WritePolicy, l2: WritePolicy) -> Topology {
         let cache = |policy| CacheShape {

@@ -131,13 +131,17 @@ pub struct Uses {
     pub invalidation_broadcasts: u32,
     /// Broadcasts that ask all other controllers of the same kind to lock their read-modify-writes.
     pub lock_broadcasts: u32,
-    /// Changes of epochs that this controller began as their manager.
+    /// Changes of epochs that this controller began as their manager. An epoch is a time in which
+    /// the protocol allows writes to a group of addresses.
     pub changes_begun: u32,
-    /// Changes of epochs that this controller completed as their manager.
+    /// Changes of epochs that this controller completed as their manager. An epoch is a time in
+    /// which the protocol allows writes to a group of addresses.
     pub changes_ended: u32,
-    /// Writes that were blocked, because their band of addresses did not have its epoch.
+    /// Writes that were blocked, because the epoch (the time in which the protocol allows writes to
+    /// the addresses of their band) had not come.
     pub writes_blocked: u32,
-    /// The number of writes that were blocked when this controller changed its epochs.
+    /// The number of writes that were blocked when this controller changed its epochs (the times in
+    /// which the protocol allows writes to groups of addresses).
     pub blocked_at_change: u32,
     /// The number of blocked writes after the step, if the step blocked a write.
     pub blocked_now: u32,

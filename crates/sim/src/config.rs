@@ -108,15 +108,18 @@ impl System {
             sets: sets(l1.bytes, l1.ways),
             ways: l1.ways,
             policy: l1.write_policy.into(),
-            store_buffer_entries: l1.store_fifo_entries,
+            store_buffer_entries: l1
+                .flush_walk
+                .dirty_lines(l1.store_fifo_entries, sets(l1.bytes, l1.ways) * l1.ways),
             miss_registers: l1.miss_registers,
             ignores_acquires: l1.invalidation == Invalidation::None,
         };
+        let bank_sets = sets(l2.bytes / u64::from(l2.banks), l2.ways);
         let far = CacheShape {
-            sets: sets(l2.bytes / u64::from(l2.banks), l2.ways),
+            sets: bank_sets,
             ways: l2.ways,
             policy: l2.write_policy.into(),
-            store_buffer_entries: l2.store_fifo_entries,
+            store_buffer_entries: l2.flush_walk.dirty_lines(l2.store_fifo_entries, bank_sets * l2.ways),
             miss_registers: l2.miss_registers,
             ignores_acquires: false,
         };

@@ -22,8 +22,9 @@ pub struct RunOptions {
     /// Whether every hit executes a full step of its controller. If false, hits use the shortcut
     /// [`proto::Controller::hit`]. Both give the same outcome of the run.
     pub steps_hits: bool,
-    /// Whether the run uses the settings of the protocol with which the explorer verifies it
-    /// ([`proto::Protocol::EXPLORED`]), instead of the settings in the machine description.
+    /// Whether the run uses the settings with which the explorer (the program that tries every
+    /// schedule) verifies the protocol ([`proto::Protocol::EXPLORED`]), instead of the settings in
+    /// the machine description.
     pub explored_settings: bool,
     /// Replacements for the scopes that the program names at certain places in its source.
     pub scopes: Vec<ScopeReplacement>,

@@ -11,8 +11,9 @@ use zoo::stc::StcEsRepaired;
 /// The number of stores of the programs.
 const STORES: u64 = 12;
 
-/// The run of a program under a protocol that answers a store when the L2 has performed it. The
-/// epoch of the words stays granted after the first store, because no other epoch is demanded.
+/// The run of a program under a protocol that answers a store when the L2 has performed it. In this
+/// protocol, a word may be written only in the epoch of its addresses. That epoch stays granted
+/// after the first store, because no other epoch is demanded.
 fn on_l2(posted: u32, program: Program) -> Outcome {
     let mut system = system("stc-8cu");
     system.cu.posted_stores = posted;

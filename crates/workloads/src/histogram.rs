@@ -50,8 +50,8 @@ struct Counting {
 }
 
 impl Counting {
-    /// For each round of a wavefront, the index of the first value that the wavefront counts in
-    /// this round.
+    /// A wavefront counts its values in rounds, one value in each lane. For each round, the
+    /// function gives the index of the value that lane 0 counts.
     fn rounds(&self, w: &Wave) -> impl Iterator<Item = u64> + use<> {
         let items = u64::from(w.waves() * w.lanes());
         let first = u64::from(w.work_group()) * items * self.per_item + u64::from(w.index() * w.lanes());

@@ -41,8 +41,8 @@ pub(crate) fn placement(settings: &Settings) -> Placement {
     if settings.is("cus", "same-cu") { Placement::Pack } else { Placement::Spread }
 }
 
-/// Ends the run with an error if not all work-groups of the grid can run at the same time in this
-/// placement.
+/// Ends the run with an error if not all work-groups of the grid can run at the same time with the
+/// placement (on one or all compute units) that the grid requests.
 pub(crate) async fn require_room(host: &Host, grid: &Grid) {
     let (shape, groups) = (host.shape(), u64::from(grid.work_groups));
     let per_cu = u64::from(shape.resident_per_cu(grid));

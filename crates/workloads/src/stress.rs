@@ -51,7 +51,8 @@ pub(crate) static RANDOM_MISS: Workload = Workload {
 };
 
 /// The distance between two consecutive loads of a wavefront, in elements. It is a multiple of
-/// every possible number of lanes, and so small that the loads touch every line.
+/// every possible number of lanes, and so small that the loads of all wavefronts together touch
+/// every line.
 const STRIDE: u64 = 64;
 
 async fn read_resident(w: Wave, from: Array<u32>, sums: Array<u32>, fours: u64) {

@@ -168,8 +168,8 @@ fn policy(stealing: Stealing, published: bool) -> Policy {
     }
 }
 
-/// Runs the program `splitting`. Returns the number of leaves that the owner of the first task
-/// runs, and the number of leaves that all others run.
+/// Runs the program `splitting`. Returns the number of leaves (tasks that make no tasks) that the
+/// owner of the first task runs, and the number of leaves that all other wavefronts run.
 fn split(published: bool, buffers: bool, seed: u64) -> (u32, u32) {
     let program = splitting(policy(Stealing::Unscoped, published), 100);
     let (answer, _) = store_buffers::run(program, Shape::default(), buffers, seed);
@@ -241,10 +241,14 @@ const LAYOUTS: [(&str, Layout); 3] =
 /// An atomic access in the terms of the table of queue steps ([`QueueStep`]).
 type Use = (Variable, Access, Side, Semantics);
 
-/// The atomic accesses of a run, each with the number of its kernel. `packed` says whether the
-/// queues of the run are packed or padded.
-fn uses(machine: &store_buffers::Machine, packed: bool) -> Vec<(u16, Use)> {
-    let (queue, role) = if packed { (16, 8) } else { (128, 64) };
+/// The atomic accesses of a run, each with the number of its kernel. `padding` is the layout of the
+/// queues of the run.
+fn uses(machine: &store_buffers::Machine, padding: &str) -> Vec<(u16, Use)> {
+    let (queue, role) = match padding {
+        "packed" => (16, 8),
+        "joined" => (64, 8),
+        _ => (128, 64),
+    };
     let base = machine.atomics.iter().map(|a| a.addr).min().unwrap_or(0) / 64 * 64;
     let of = |a: &store_buffers::Atomic| {
         let offset = a.addr - base;
@@ -266,7 +270,8 @@ fn recorded(values: &[(&str, &str)]) -> (Vec<(u16, Use)>, u64) {
     let built = instance(App::PageRank, &[values, &[("sweeps", "2")]].concat());
     let (_, machine) = store_buffers::run(built.into_parts().0, Shape::default(), false, 3);
     let lines: BTreeSet<u64> = machine.atomics.iter().map(|a| a.addr / 64).collect();
-    (uses(&machine, values.contains(&("padding", "packed"))), lines.len() as u64 * 64)
+    let padding = values.iter().find(|(name, _)| *name == "padding").map_or("padded", |(_, value)| value);
+    (uses(&machine, padding), lines.len() as u64 * 64)
 }
 
 /// The accesses of these operations to heads and tails, according to the table of queue steps.
@@ -301,7 +306,7 @@ fn the_kernel_performs_exactly_the_accesses_of_the_table() {
         let policy = policy(Stealing::Remote, published);
         let (_, machine) = store_buffers::run(splitting(policy, 100), Shape::default(), false, 3);
         let operations = [Operation::Push, Operation::Pop, Operation::Steal];
-        assert_eq!(all(&uses(&machine, true)), tabled(&operations, policy), "published: {published}");
+        assert_eq!(all(&uses(&machine, "packed")), tabled(&operations, policy), "published: {published}");
     }
 }
 
@@ -399,11 +404,11 @@ fn a_thief_finds_the_oldest_task_and_an_owner_the_newest() {
         let found = host.alloc::<u32>("found", 4);
         let kernel = Kernel::new("ends", move |w: Wave| async move {
             let w = w.leader();
-            let stolen = queues.steal(&w, 0).await;
+            let stolen = queues.steal(&w, 0, None).await;
             let popped = queues.pop(&w, 0).await;
             let last = queues.pop(&w, 0).await;
-            let ends = (queues.pop(&w, 0).await, queues.steal(&w, 0).await);
-            let task = |theft| if let StealOutcome::Task(task) = theft { task } else { 0 };
+            let ends = (queues.pop(&w, 0).await, queues.steal(&w, 0, None).await);
+            let task = |theft| if let StealOutcome::Task { task, .. } = theft { task } else { 0 };
             w.store(found, 0, task(stolen)).await;
             w.store(found, 1, popped.unwrap_or(0)).await;
             w.store(found, 2, last.unwrap_or(0)).await;

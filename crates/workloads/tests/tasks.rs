@@ -62,7 +62,8 @@ impl TaskProgram<3> for Turns {
     }
 }
 
-/// The expected tallies and the expected number of tasks, computed on the host.
+/// The expected tallies (counters of the program) and the expected number of tasks, computed on the
+/// host.
 fn sums(turns: &Turns) -> (Vec<u64>, u64) {
     let mut tallies = vec![0];
     for depth in 0..=turns.depth {

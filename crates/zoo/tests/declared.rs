@@ -53,7 +53,7 @@ impl SingleStation {
     }
 }
 
-/// The seeded fault that leaves one action out of one row.
+/// The seeded fault that leaves one action out of the table row for a state and an event.
 fn without<T: Table>(state: T::State, event: T::Event, action: &str) -> Option<Mutation> {
     let row = state.index() * T::Event::ALL.len() + event.index();
     let proto::Row::Do { actions, .. } = T::row(state, event) else { panic!("the row does nothing") };

@@ -36,7 +36,8 @@ const WRITER: u16 = 0;
 const READER: u16 = 1;
 const THIRD: u16 = 2;
 
-/// A machine with three compute units and eight epochs. Line `n` belongs to band `n` modulo 8.
+/// A machine with three compute units and eight epochs. In each epoch, one band of lines may be
+/// written. Line `n` belongs to band `n` modulo 8.
 struct Bench<P: Protocol> {
     machine: Machine<P>,
     sent: VecDeque<(At, At, P::Msg)>,
@@ -132,7 +133,7 @@ impl<P: Protocol> Bench<P> {
     }
 
     /// Lets the timer of the manager (the epoch management unit) expire, so that the manager
-    /// changes the epoch.
+    /// changes the epoch (and thus the band of lines that may be written).
     fn change(&mut self) {
         let manager = self.manager.take().expect("the manager has its timer");
         self.step(manager, &StationInput::Timer(TimerClass::Epoch));

@@ -1,7 +1,7 @@
-//! A machine that runs one sender and several listeners. A view of a listener is a state of the
-//! machine in which all other listeners are left out. This module computes the growth (the numbers
-//! of views with one, two and three listeners) and the closure (a set that contains the views with
-//! any number of listeners).
+//! A machine that runs one sender and several listeners (compute units that receive data). A view
+//! of a listener is a state of the machine in which all other listeners are left out. This module
+//! computes the growth (the numbers of views with one, two and three listeners) and the closure (a
+//! set that contains the views with any number of listeners).
 
 use std::collections::BTreeSet;
 
@@ -27,35 +27,39 @@ pub(super) type State = Box<[u32]>;
 pub(super) enum Halt {
     /// A state shows the described fault.
     Fault(String),
-    /// The proof for any number of listeners (compute units that only load) is an induction. It
-    /// needs a property that does not hold. The text names this property.
+    /// The proof for any number of listeners (compute units that receive data) is an induction. The
+    /// induction needs a property that does not hold. The text names this property.
     Obstacle(String),
     /// The caller stopped the computation.
     Stopped,
 }
 
-/// A halt because of an obstacle, which `why` describes.
+/// A halt because of an obstacle: the computation needs a property that does not hold. The text
+/// `why` describes the obstacle.
 fn obstacle(why: &str) -> Halt {
     Halt::Obstacle(why.to_owned())
 }
 
-/// A machine with the program of one sender and [`LISTENERS_MAX`] listeners. A state may leave out
-/// some of the listeners.
+/// A machine with the program of one sender and [`LISTENERS_MAX`] listeners (compute units that
+/// receive data). A state may leave out some of the listeners.
 pub(super) struct Listening {
     machine: Machine,
-    /// The node of each listener.
+    /// The node of each listener (compute unit that receives data).
     listeners: Vec<u8>,
-    /// For each listener, the part (state of its node) in a state that leaves this listener out.
+    /// For each listener (receiving compute unit), the part (state of its node) in a machine state
+    /// that leaves this listener out.
     absent: Vec<u32>,
-    /// The state in which the listeners begin, and in which the sender has made its first loads.
+    /// The state in which the listeners (receiving compute units) begin. The sender has already
+    /// made its first loads.
     start: State,
     /// The known results of `part_without`. The key is a part (state of one node) and the node of a
-    /// listener. The value is the part without the listener's messages and inputs.
+    /// listener (receiving compute unit). The value is the part without the messages to the
+    /// listener, and without the inputs that come from it.
     without: FxHashMap<(u32, u8), u32>,
 }
 
-/// A message that a listener sends: the receiving node, and the number of the input that the node
-/// gets.
+/// A message that a listener (a compute unit of the program) sends: the receiving node, and the
+/// number of the input that this node gets.
 type Sent = (u8, u32);
 
 /// All views that have the same shared part. The shared part of a view is the view without its
@@ -73,7 +77,8 @@ struct Group {
 }
 
 impl Listening {
-    /// The machine for one program, scope and layout. No thread has issued an operation yet.
+    /// The machine for one program, one scope of the atomics, and one layout (the assignment of
+    /// words to lines). No thread has issued an operation yet.
     pub(super) fn new(
         subject: &Subject,
         machine: (Bounds, Option<Mutation>),
@@ -97,8 +102,8 @@ impl Listening {
         Ok(Listening { machine, listeners, absent, start, without: FxHashMap::default() })
     }
 
-    /// Lets the sender make its first loads before the listeners make a move. Replaces the state
-    /// `start` by the state after these loads.
+    /// Lets the sender make its first loads before the listeners (receiving compute units) make a
+    /// move. Replaces the state `start` by the state after these loads.
     pub(super) fn warm_up(&mut self) -> Result<(), Halt> {
         let sender = usize::from(self.machine.slots.first(0));
         loop {
@@ -113,8 +118,9 @@ impl Listening {
         }
     }
 
-    /// The state with a listener left out: without the contents of the listener's node, without its
-    /// messages, and without its inputs that wait at other controllers.
+    /// The state with a listener (receiving compute unit) left out: without the threads of the
+    /// listener's node, without the messages to this node, and without the inputs from this node
+    /// that wait at other controllers.
     fn without(&mut self, mut state: State, listener: usize) -> State {
         let node = self.listeners[listener];
         for at in 0..self.machine.known.nodes {
@@ -195,7 +201,8 @@ impl Listening {
         }
     }
 
-    /// The state after the delivery of a message from a listener that the state leaves out.
+    /// The state after the delivery of the message `(to, told)`. The sender of the message is a
+    /// listener (compute unit) that the state `state` leaves out.
     fn told(&mut self, state: &[u32], (to, told): Sent) -> Result<State, Halt> {
         let at = usize::from(to);
         self.machine.learn_told(state[at], told);
@@ -204,8 +211,8 @@ impl Listening {
         Ok(next)
     }
 
-    /// Checks that a listener has not left its loop. A listener leaves its loop only if it has
-    /// acquired a flag without the data, which is a fault.
+    /// Checks that a listener (receiving compute unit) has not left the loop of its code. A
+    /// listener leaves its loop only if it has acquired a flag without the data, which is a fault.
     fn check(&self, state: &[u32], listener: usize) -> Result<(), Halt> {
         let part = state[usize::from(self.listeners[listener])];
         let has_left = part != self.absent[listener] && self.machine.known.info(part).is_some_and(|i| i.done);
@@ -218,8 +225,8 @@ impl Listening {
         }
     }
 
-    /// Explores the program with this number of listeners. Adds the views of the first listener
-    /// (the states without the other listeners) to `views`.
+    /// Explores the program with this number of listeners (receiving compute units). Adds the views
+    /// of the first listener (the states without the other listeners) to `views`.
     pub(super) fn explore(
         &mut self,
         listeners: usize,
@@ -304,10 +311,11 @@ impl Listening {
         Ok((closing.seen[0].len(), closing.groups.len()))
     }
 
-    /// Adds the views that follow from the view `view` of the listener `own`. A view follows by a
-    /// move of `view`, or by a message that the other listener may send in a view with the same
-    /// shared part (the view without its listener). If `own` can send a message in `view`, each
-    /// view of the other listener with the same shared part receives the message.
+    /// Adds to `closing` the views (states with one listener) that follow from the view `view` of
+    /// the listener `own`. A view follows by a move of `view`, or by a message that the other
+    /// listener may send in a view with the same shared part (the view without its listener). If
+    /// `own` can send a message in `view`, each view of the other listener with the same shared
+    /// part receives the message.
     fn advance(&mut self, closing: &mut Closing, own: usize, view: &State) -> Result<(), Halt> {
         let moves = self.moves(view)?;
         self.check(view, own)?;
@@ -352,8 +360,9 @@ impl Listening {
         Ok(())
     }
 
-    /// A group for a new shared part (a view without its listener). The group holds the results of
-    /// the moves that the shared part itself can make.
+    /// A group for a new shared part (a state without listeners). A group collects the views
+    /// (states with one listener) that have the same shared part. The new group holds the results
+    /// of the moves that the shared part itself can make.
     fn group(&mut self, shared: &State) -> Result<Group, Halt> {
         let mut group = Group::default();
         for part_move in self.moves(shared)? {
@@ -364,7 +373,8 @@ impl Listening {
         Ok(group)
     }
 
-    /// Checks that no controller has sent anything to a listener, except to `sender`.
+    /// Checks that a state contains no message to a listener (receiving compute unit) and no input
+    /// from a listener. The listener `sender` is excepted.
     fn check_silence(&mut self, state: &State, sender: Option<usize>) -> Result<(), Halt> {
         for listener in (0..LISTENERS_MAX).filter(|&listener| Some(listener) != sender) {
             if self.without(state.clone(), listener) != *state {
@@ -374,8 +384,9 @@ impl Listening {
         Ok(())
     }
 
-    /// Records a message that the listener `own` may send, with the shared part after the message.
-    /// Each view of the other listener with the same shared part receives the message.
+    /// Records a message that the listener `own` may send, with the shared part (the state without
+    /// the listener) after the message. Each view (state with one listener) of the other listener
+    /// that has the shared part `shared` receives the message.
     fn send(
         &mut self,
         closing: &mut Closing,
@@ -430,7 +441,8 @@ impl Listening {
     }
 }
 
-/// The intermediate data of a closure that is being computed.
+/// The intermediate data for the computation of the closure: the set that contains the views
+/// (states with one listener) for any number of listeners.
 #[derive(Default)]
 struct Closing {
     /// The views (states with one listener) found so far, for each of the two listeners.

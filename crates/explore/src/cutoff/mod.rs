@@ -51,15 +51,15 @@ use crate::subject::Subject;
 use listening::{Halt, Listening};
 use program::{LAYOUTS, LISTENERS, LISTENERS_MAX, Layout, Listener};
 
-/// The largest number of compute units for which views are counted: one for the sender and one for
-/// each listener.
+/// The largest number of compute units for which views (states with one listener) are counted: one
+/// unit for the sender of data, and one for each listener, which receives the data.
 pub const UNITS_MAX: usize = LISTENERS_MAX + 1;
 
 /// The counts of one exploration with a fixed number of listeners (compute units that receive data
 /// from the sender).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Growth {
-    /// The number of listeners.
+    /// The number of listeners (compute units that receive data).
     pub listeners: usize,
     /// The number of explored states of the machine.
     pub states: usize,
@@ -68,20 +68,21 @@ pub struct Growth {
     pub views: Option<usize>,
 }
 
-/// The result of the attempt to compute the closure: a set that contains the views with any number
-/// of listeners.
+/// The result of the attempt to compute the closure: a set that contains the views (states with one
+/// listener) for any number of listeners (compute units that receive data).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Closure {
-    /// The set of views is closed, and no view in it shows a fault.
+    /// The set of views (states with one listener) is closed: no step leads out of the set. No view
+    /// in the set shows a fault.
     Closed {
         /// The number of views of one listener (states without the other listeners).
         views: usize,
         /// The number of different shared parts (views without their listener).
         shared: usize,
     },
-    /// A run with a small number of listeners shows a fault.
+    /// A run with a small number of listeners (compute units that receive data) shows a fault.
     Refuted {
-        /// The number of listeners of the run.
+        /// The number of listeners (compute units that receive data) of the run.
         listeners: usize,
         /// The description of the fault.
         why: String,
@@ -93,16 +94,18 @@ pub enum Closure {
     Stopped,
 }
 
-/// The growth and the closure of one program, with one layout and one scope, on one machine.
+/// The results for one program, with one layout of its words and one scope, on one machine: the
+/// growth (the numbers of views with one, two and three listeners) and the closure (the set of
+/// views that covers any number of listeners).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cutoff {
-    /// The name of the flag's path: the flag goes from the sender to each listener, or from
-    /// listener to listener.
+    /// The name of the flag's path: the flag goes from the sender to each listener (receiving
+    /// compute unit), or from listener to listener.
     pub program: &'static str,
     /// The scope of all atomics, by its name in OpenCL.
     pub scope: &'static str,
-    /// The name of the layout. It says where the words that the listeners write lie, such as beside
-    /// the data.
+    /// The name of the layout (the assignment of words to lines). The name says where the words lie
+    /// that the listeners (receiving compute units) write, such as beside the data.
     pub layout: &'static str,
     /// The bounds of the machine.
     pub bounds: Bounds,
@@ -115,14 +118,15 @@ pub struct Cutoff {
 }
 
 impl Cutoff {
-    /// Whether the closure proves that the program is safe with any number of listeners.
+    /// Whether the closure (a set of states) proves that the program is safe with any number of
+    /// listeners (compute units that receive data).
     #[must_use]
     pub fn is_closed(&self) -> bool {
         matches!(self.closure, Closure::Closed { .. })
     }
 
-    /// The number of views of the first listener on a machine with this number of compute units.
-    /// `None` if the number was not computed.
+    /// The number of views of the first listener (states without the other listeners) on a machine
+    /// with this number of compute units. `None` if the number was not computed.
     #[must_use]
     pub fn views(&self, units: usize) -> Option<usize> {
         self.growth.iter().find(|growth| growth.listeners + 1 == units).and_then(|growth| growth.views)
@@ -152,8 +156,8 @@ impl fmt::Display for Closure {
     }
 }
 
-/// The options for the computation of growth and closure: limits, the number of parallel jobs, a
-/// seeded fault and a stop condition.
+/// The options of [`cutoffs`], which examines programs with any number of compute units: limits,
+/// the number of parallel jobs, a seeded fault and a stop condition.
 #[derive(Clone, Copy)]
 pub struct Options<'a> {
     /// The largest number of states of one exploration.
@@ -214,7 +218,8 @@ pub fn cutoffs(subject: &Subject, options: Options<'_>) -> Result<Vec<Cutoff>, U
     all.into_iter().collect()
 }
 
-/// Computes growth and closure of one program, in one layout and on one machine.
+/// Computes the growth (the numbers of views) and the closure (the set of views for any number of
+/// listeners) of one program, in one layout and on one machine.
 fn cutoff(
     subject: &Subject,
     (bounds, scope, layout, listener): (Bounds, &'static str, &Layout, &Listener),
@@ -239,8 +244,8 @@ fn cutoff(
     Ok(Cutoff { program: listener.name, scope, layout: layout.name, bounds, growth, closure })
 }
 
-/// Computes the growth (the numbers of views with one, two and three listeners), then the closure.
-/// Adds the counts of each exploration to `growth`.
+/// Computes the growth (the numbers of views with one, two and three listeners), then the closure
+/// (the set of views for any number of listeners). Adds the counts of each exploration to `growth`.
 fn grow_and_close(
     listening: &mut Listening,
     options: Options<'_>,

@@ -1,17 +1,17 @@
-//! The programs whose growth and closure are computed. Each program has one sender and some equal
-//! listeners.
+//! The programs that are examined for any number of compute units. Each program has one sender of
+//! data and some equal listeners, which receive the data.
 
-/// The largest number of listeners whose states are explored.
+/// The largest number of listeners (compute units that receive data) in an explored program.
 pub(super) const LISTENERS_MAX: usize = 3;
 
-/// The words of the programs, in this order: the data of the sender, the flag of the sender, the
-/// data of the listeners, and the flag of the listeners.
+/// The words of the programs, in this order: the data and the flag that the sender writes, then the
+/// data and the flag that the listeners (receiving compute units) write.
 const WORDS: [&str; 4] = ["x", "f", "z", "g"];
 
-/// An assignment of the four words to lines.
+/// An assignment of the four words of a program to lines.
 pub(super) struct Layout {
-    /// The name of the layout. It says where the words that the listeners write lie, such as beside
-    /// the data.
+    /// The name of the layout. The name says where the words lie that the listeners (receiving
+    /// compute units) write, such as beside the data.
     pub(super) name: &'static str,
     /// The lines of the words `x`, `f`, `z` and `g`, in this order.
     lines: [u8; 4],
@@ -25,8 +25,8 @@ impl Layout {
     }
 }
 
-/// All layouts. The data of the listeners lie in the line of the sender's data, in the line of the
-/// sender's flag, or in the one line that holds all words.
+/// All layouts (assignments of words to lines). The data word of the listeners lies in the line of
+/// the sender's data, in the line of the sender's flag, or in the one line that holds all words.
 pub(super) const LAYOUTS: [Layout; 3] = [
     Layout { name: "beside the data", lines: [0, 1, 0, 1] },
     Layout { name: "beside the flag", lines: [0, 1, 1, 0] },
@@ -35,10 +35,10 @@ pub(super) const LAYOUTS: [Layout; 3] = [
 
 /// The code of a listener (a compute unit that receives data from the sender).
 pub(super) struct Listener {
-    /// The name of the flag's path: the flag goes from the sender to each listener, or from
-    /// listener to listener.
+    /// The name of the flag's path: the flag goes from the sender to each listener (receiving
+    /// compute unit), or from listener to listener.
     pub(super) name: &'static str,
-    /// The statements, with `SCOPE` in place of a scope.
+    /// The statements of the code, with the placeholder `SCOPE` for the scope of each atomic.
     code: &'static str,
 }
 
@@ -55,11 +55,11 @@ const SENDER: &str = "  int r0 = *x;
 /// The number of loads at the start of the sender.
 pub(super) const LOADS: u16 = 4;
 
-/// The two kinds of listeners. Each listener caches the data early. It leaves its loop only if it
-/// acquires a flag but does not read the data that the flag releases. A listener of the first kind
-/// writes a word and releases a flag of its own. A listener of the second kind reads both flags,
-/// and releases its own flag only after it has acquired a flag. So the data may pass through any
-/// number of listeners.
+/// The two kinds of listeners (compute units that receive data). Each listener caches the data
+/// early. It leaves its loop only if it acquires a flag but does not read the data that the flag
+/// releases. A listener of the first kind writes a word and releases a flag of its own. A listener
+/// of the second kind reads both flags, and releases its own flag only after it has acquired a
+/// flag. So the data may pass through any number of listeners.
 pub(super) const LISTENERS: [Listener; 2] = [
     Listener {
         name: "direct",

@@ -22,8 +22,8 @@ pub(crate) use crate::machine::stations::{Look, Response, StationInput};
 pub(crate) enum Word {
     /// An input of the station (controller with parked inputs) of the receiving part.
     StationInput(StationInput),
-    /// The answer to a request of one of the receiving part's threads. The request entered the node
-    /// `entry` under this slot.
+    /// The answer to a request of a thread in the receiving part (the state of one node). The
+    /// request entered the node `entry`, where it has this slot (number of a request).
     Answer { entry: u8, slot: Slot, data: Option<u32> },
     /// A work-group that continues on the compute unit `cu`: its threads and their states.
     Group { cu: u16, threads: SmallVec<[(u8, u32); 2]> },
@@ -178,7 +178,8 @@ impl Controllers {
         station
     }
 
-    /// The number of the station without the parked inputs that come from the node `from`.
+    /// The number of the station state (controller with parked inputs) that remains if the parked
+    /// inputs from the node `from` are removed.
     pub(crate) fn without(&mut self, station: u32, from: u8) -> u32 {
         let station = self.stations.without(station, from.into());
         self.seen(station)
@@ -209,7 +210,8 @@ impl Controllers {
         self.stations.retimed_message(msg, to)
     }
 
-    /// The station with its logical times mapped by `to`, as a number.
+    /// The station (controller with its parked inputs) with its logical times mapped by `to`, as a
+    /// number.
     pub(crate) fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32 {
         let station = self.stations.retimed_station(station, to);
         self.seen(station)

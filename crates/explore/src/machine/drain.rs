@@ -118,8 +118,9 @@ impl StationStore for Numbers<'_> {
     }
 }
 
-/// Makes the requests of the end of a kernel. Returns the stations and the lines of memory after
-/// the end. Fails if a write reaches memory after the last of these requests is answered.
+/// Makes the requests of the end of a kernel. Returns the stations (controllers with their parked
+/// inputs) and the lines of memory after the end. Fails if a write reaches memory after the last of
+/// these requests is answered.
 pub(crate) fn end(
     controllers: &mut Controllers,
     slot: u32,

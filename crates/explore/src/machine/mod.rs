@@ -106,11 +106,12 @@ pub(crate) struct Machine {
     pub(crate) threads: Interner<ThreadState>,
     memories: Interner<Vec<u32>>,
     pub(crate) words: Interner<Word>,
-    /// The known results of `drained`. The key holds the numbers of the stations, the running
-    /// timers, and the number of the state of memory.
+    /// The known results of the function `drained` (the lines of memory after the last kernel). The
+    /// key holds the numbers of the stations, the running timers, and the number of the state of
+    /// memory.
     drained: FxHashMap<Vec<u32>, Drained>,
     /// The known results of the check that the next kernel reads the host's writes. The key holds
-    /// the numbers of the stations and the running timers.
+    /// the numbers of the states of all stations (controllers), and the running timers.
     begun: FxHashMap<Vec<u32>, PartResult<()>>,
     /// A mask of the lines to which memory replies in a separate move (`shared`): the lines that
     /// several nodes access, or all lines if `merge_memory` is off. `owners` has the first node
@@ -145,8 +146,9 @@ pub(crate) type PartResult<T> = Result<T, Arc<str>>;
 type Drained = PartResult<Arc<[u32]>>;
 
 impl Machine {
-    /// Puts a program on a machine. `learnt` holds controllers with their known steps. If some of
-    /// them belong to an equal machine with equal kernels, the machine takes them.
+    /// Puts a program on a machine. `learnt` holds controllers of earlier machines, with their
+    /// known steps. If one of these machines and its kernels are equal to the new ones, the new
+    /// machine takes its controllers.
     pub(crate) fn new(
         subject: &Subject,
         (program, placement): (&Program, &Placement),
@@ -264,7 +266,8 @@ impl Machine {
         self.memories.thing(memory)
     }
 
-    /// The lines of memory after the end of the last kernel, which runs in this state.
+    /// The lines of memory after the requests at the end of the last kernel. These requests begin
+    /// in the state `state`. Also checks that a further kernel reads the host's writes.
     pub(crate) fn drained(&mut self, state: &[u32]) -> Drained {
         let (parts, memory) = (self.together(state), &state[self.known.nodes..=self.known.nodes]);
         let stations: Vec<u32> = parts.iter().map(|&part| self.part(part).station).collect();
@@ -290,8 +293,9 @@ impl Machine {
         lines
     }
 
-    /// Checks that the next kernel reads the host's writes. The result depends only on the
-    /// stations, because the host writes all of memory.
+    /// Checks that the next kernel reads the host's writes. The result depends only on the stations
+    /// (controllers with their parked inputs) and their timers, because the host writes all of
+    /// memory.
     fn begin_next(&mut self, rest: Remainder) -> PartResult<()> {
         let key: Vec<u32> = timed(&rest.stations, &rest.timers).collect();
         if let Some(known) = self.begun.get(&key) {

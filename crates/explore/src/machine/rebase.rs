@@ -222,7 +222,8 @@ impl Machine {
         (part, self.learn_later(told, told_later), since)
     }
 
-    /// Computes everything that [`Machine::rebased`] needs to rebase a state.
+    /// Computes everything that [`Machine::rebased`] needs to rebase a state (to shift its logical
+    /// times so that the least time is zero, and to narrow wide gaps).
     pub(crate) fn learn_rebased(&mut self, next: &[u32]) {
         let nodes = self.known.nodes;
         next[..nodes].iter().for_each(|&part| drop(self.learn_times(part)));

@@ -81,15 +81,16 @@ impl Slots {
     }
 
     /// The slot of a thread's request at the node `entry`. The thread is given by its number and
-    /// its home node, and the request by its id.
+    /// its home (the node that its ordinary loads enter), and the request by its id.
     pub(crate) fn of(&self, entry: u8, (thread, home): (u8, u8), id: u8) -> Slot {
         let issuers = &self.issuers[usize::from(entry)];
         let at = issuers.iter().position(|issuer| *issuer == Issuer { thread, home });
         Slot(at.unwrap_or(issuers.len()) as u32 * PENDING_MAX + u32::from(id))
     }
 
-    /// The first slot of the requests at the beginning or end of a kernel. These slots follow the
-    /// slots of threads at every node.
+    /// The first slot (number of a request at a node) for the requests at the beginning or end of a
+    /// kernel. At every node, the slots for these requests follow those for the requests of
+    /// threads.
     pub(crate) fn of_boundaries(&self) -> u32 {
         (self.units.len() as u32 + 1) * self.first.len() as u32 * PENDING_MAX
     }
@@ -103,7 +104,8 @@ impl Slots {
         self.issuer(entry, slot).map(|issuer| (issuer.thread, (slot % PENDING_MAX) as u8))
     }
 
-    /// The home node of the thread that a slot at the node `entry` belongs to.
+    /// The home (the node that ordinary loads enter) of the thread that a slot at the node `entry`
+    /// belongs to.
     pub(crate) fn home(&self, entry: u8, slot: u32) -> Option<u8> {
         self.issuer(entry, slot).map(|issuer| issuer.home)
     }

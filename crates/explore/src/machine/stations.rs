@@ -36,7 +36,8 @@ pub(crate) struct Response {
     /// Whether the input is a load that a driver (such as the simulator) may answer as a hit,
     /// without this step.
     pub(crate) is_hit: bool,
-    /// The answers to requests: the slot and the number of the data, if any.
+    /// The answers to requests: the slot (number of the request at the node), and the number of the
+    /// data, if any.
     pub(crate) replies: Vec<(u32, Option<u32>)>,
     /// The rows of the protocol's tables that fired in the step.
     pub(crate) rows: Vec<RowId>,
@@ -55,10 +56,11 @@ pub(crate) struct Victim {
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) victims: Vec<Victim>,
-    /// The reason why the station is not at rest. `None` if it is at rest.
+    /// The reason why the station is not at rest: for example, a parked input or an operation under
+    /// way. `None` if the station is at rest.
     pub(crate) unrest: Option<Arc<str>>,
-    /// The description of the first rule that the station breaks in this state. `None` if it breaks
-    /// no rule.
+    /// The description of the first rule that the station (controller) breaks in this state. `None`
+    /// if it breaks no rule.
     pub(crate) fault: Option<Arc<str>>,
 }
 
@@ -124,9 +126,11 @@ pub(crate) trait Stations {
     fn aged_message(&mut self, msg: u32, elapsed: i32) -> u32;
     /// The message `msg` with its logical times mapped by `to`, as a number.
     fn retimed_message(&mut self, msg: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
-    /// The station with its logical times mapped by `to`, as a number.
+    /// The station (controller with its parked inputs) with its logical times mapped by `to`, as a
+    /// number.
     fn retimed_station(&mut self, station: u32, to: &mut dyn FnMut(u32) -> u32) -> u32;
-    /// The station without the parked inputs that come from the node `from`, as a number.
+    /// The state of the station (controller) after the parked inputs from the node `from` are
+    /// removed, as a number.
     fn without(&mut self, station: u32, from: At) -> u32;
     /// Ages the tag (the sender's context) of a station's operation on memory by `elapsed` ticks.
     fn age_tag(&self, station: u32, tag: &mut MemoryTag, elapsed: i32);
@@ -297,7 +301,8 @@ impl<P: Protocol> Stations for Typed<P> {
 }
 
 impl<P: Protocol> Typed<P> {
-    /// Gives an input to a station, and records the effects of the step.
+    /// Gives an input to a station (controller with its parked inputs), and records the effects of
+    /// the station's step.
     fn perform(
         &self,
         nodes: &Nodes<P>,

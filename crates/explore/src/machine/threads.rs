@@ -69,9 +69,10 @@ impl Machine {
         part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::StationInput(_)))
     }
 
-    /// Continues a thread of the part with the answer to its request. `slot` holds the node that
-    /// the request entered, and the request's slot at that node. If the core now sends a store that
-    /// it kept back, and this store enters the part's own controller, returns the store.
+    /// Continues a thread of the part (the state of one node) with the answer to its request.
+    /// `slot` holds the node that the request entered, and the request's slot at that node. If the
+    /// core now sends a store that it kept back, and this store enters the part's own controller,
+    /// returns the store.
     pub(crate) fn answer(
         &mut self,
         part: &mut Part,

@@ -81,7 +81,7 @@ const ONE_MEMORY: &str = "sc";
 const MODEL_STATES_MAX: u64 = 4_000_000;
 
 /// Whether every synchronizing operation of the program is sequentially consistent, so that no core
-/// reorders it.
+/// reorders these operations.
 fn is_seq_cst(program: &Program) -> bool {
     program.threads.iter().flat_map(|t| &t.code).all(|instr| {
         let order = match instr {
@@ -109,7 +109,7 @@ pub(crate) fn is_for_hosts(program: &Program) -> bool {
     reaches_the_host(program) && !program.threads.iter().flat_map(|t| &t.code).any(is_remote)
 }
 
-/// Whether the operation is remote, that is, its scope is promoted.
+/// Whether the operation is remote: it also synchronizes with operations of narrower scopes.
 fn is_remote(instr: &Instr) -> bool {
     match instr {
         Instr::Fence(fence) => fence.remote,
@@ -208,7 +208,7 @@ impl Claim {
         }
     }
 
-    /// The model's condition for work-groups that share data.
+    /// The model's rule for the scopes of operations that synchronize work-groups that share data.
     #[must_use]
     pub fn sharing(&self) -> Sharing {
         match &self.method {

@@ -70,11 +70,11 @@ const CU1: Agent = Agent::Cu(1);
 const CU2: Agent = Agent::Cu(2);
 const CU3: Agent = Agent::Cu(3);
 
-/// The crews (agents of the threads) of the programs. In the first six, all threads run on compute
-/// units: three wavefronts on one unit, one wavefront on each of two units, three wavefronts on one
-/// of two units (two crews), and wavefronts on three and on four units. In the other crews, the
-/// host is the sender, the receiver or a neighbour, and the other threads run on one to three
-/// units.
+/// The crews (agents of the threads) of the programs. In the first six crews, all threads run on
+/// compute units. In order, these crews have three wavefronts on one unit; one wavefront on each of
+/// two units; three wavefronts on one unit and one on another (two crews); one wavefront on each of
+/// three units; and one on each of four units. In the other crews, the host is the sender, the
+/// receiver or a neighbour, and the other threads run on one to three units.
 const CREWS: [Crew; 11] = [
     Crew::new(CU0, CU0, &[CU0]),
     Crew::new(CU1, CU0, &[]),
@@ -362,8 +362,8 @@ impl Values {
     }
 }
 
-/// The number of the group of dimension programs. The groups of enumerated programs and of message
-/// programs have smaller numbers.
+/// The group number of all dimension programs. Tests that are generated in the same way have the
+/// same group number. The numbers for enumerated programs and for message programs are smaller.
 const GROUP: usize = 1 << 17;
 
 /// The number of lines that [`in_many_ways`] writes: one more than the ways of its caches.

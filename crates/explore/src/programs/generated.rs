@@ -26,10 +26,11 @@ struct Family {
     /// The letter that begins the names of the programs of the family.
     letter: char,
     bound: Bound,
-    /// Of the programs that are not synchronized, one in this number is taken.
+    /// Of the programs that are not synchronized (race-free with a data conflict that
+    /// synchronization orders), one in this number is taken.
     one_in: usize,
-    /// Of the synchronized programs, one in this number is explored on all machines, with neighbour
-    /// threads and fences.
+    /// Of the synchronized programs (race-free with a data conflict that synchronization orders),
+    /// one in this number is explored on all machines, with additional threads and with fences.
     whole_one_in: usize,
     transform: Transform,
 }
@@ -339,7 +340,8 @@ pub fn messages(claims: &[Claim]) -> Vec<Test> {
     message::all(has_remote(claims), scopes_are_hints(claims))
 }
 
-/// The message programs for these claims, one batch for each group.
+/// The message programs (one thread releases, another acquires) for these claims. Each batch has
+/// the programs with the same scopes and the same third thread.
 pub(crate) fn messages_in_batches(claims: &[Claim]) -> Box<dyn Iterator<Item = Batch> + Send> {
     let groups = message::groups(has_remote(claims), scopes_are_hints(claims));
     let batch = |group: message::Group| Batch {
@@ -413,7 +415,9 @@ pub(crate) fn in_batches(
 }
 
 impl Choice {
-    /// Chooses the synchronized programs of a batch, and some of the other programs.
+    /// Chooses the synchronized programs of a batch (race-free with a data conflict that
+    /// synchronization orders), and some of the other programs. Returns the tests of the chosen
+    /// programs.
     fn choose(
         &self,
         index: usize,
@@ -431,7 +435,8 @@ impl Choice {
         chosen
     }
 
-    /// Adds the tests of a program, with neighbour threads and fences, if the program is chosen.
+    /// Adds the tests of a program, also in variants with an additional thread or with fences, if
+    /// the program is chosen.
     fn add(
         &self,
         index: usize,

@@ -128,8 +128,9 @@ const ACQUIRES: [(SyncKind, &str); 11] = [
     (SyncKind::Fence, "seq_cst"),
 ];
 
-/// The memory orders of the release fence and the acquire fence in programs with `FenceAlone`. In
-/// these programs, the two fences have different scopes, or one of the fences is remote.
+/// The memory orders of the release fence and the acquire fence in programs of
+/// [`SyncKind::FenceAlone`], whose fences stand next to relaxed accesses of another scope. In these
+/// programs, the two fences have different scopes, or one of the fences is remote.
 const FENCES_ALONE: [(&str, &str); 5] = [
     ("release", "acquire"),
     ("acq_rel", "acquire"),
@@ -171,8 +172,8 @@ impl ThirdThread {
     ];
 }
 
-/// The text of an operation that sets the flag. `bare` is the scope of the relaxed access for
-/// `FenceAlone`.
+/// The text of an operation that sets the flag. If a fence stands next to a relaxed access of
+/// another scope (`FenceAlone`), `bare` is the scope of this access.
 fn set_flag((by, order): (SyncKind, &str), reach: Reach, bare: Reach) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");
@@ -189,8 +190,9 @@ fn set_flag((by, order): (SyncKind, &str), reach: Reach, bare: Reach) -> String 
     }
 }
 
-/// The text of an operation that waits for the flag or tests it, and then continues with `then`.
-/// `bare` is the scope of the relaxed access for `FenceAlone`.
+/// The text of an operation that waits for the flag or tests it, and then continues with `then`. If
+/// a fence stands next to a relaxed access of another scope (`FenceAlone`), `bare` is the scope of
+/// this access.
 fn await_flag((by, order): (SyncKind, &str), reach: Reach, bare: Reach, then: &str) -> String {
     let Reach { scope, suffix } = reach;
     let how = format!("memory_order_{order}, {scope}");
@@ -274,8 +276,8 @@ fn text(
     text + &format!("\nscopeTree (device{}{})\n\n{asked}\n", group(0), group(1))
 }
 
-/// The number of the first group of message programs. The groups of enumerated programs have
-/// smaller numbers.
+/// The number of the first group of message programs. A group is a set of programs that are made in
+/// the same way. The groups of enumerated programs have smaller numbers.
 const FIRST_GROUP: usize = 1 << 16;
 
 /// A group of message programs with the same sides (scopes of sender and receiver) and the same

@@ -46,8 +46,8 @@ pub(crate) type Finish = Box<dyn FnOnce() -> Chosen + Send>;
 #[derive(Default)]
 pub(crate) struct Chosen {
     pub(crate) tests: Vec<Test>,
-    /// The number of these tests that count for the random sample. Only tests of synchronized
-    /// programs count.
+    /// The number of tests of synchronized programs that were drawn at random (race-free programs
+    /// with a data conflict that synchronization orders).
     pub(crate) sampled: usize,
 }
 
@@ -55,8 +55,8 @@ pub(crate) struct Chosen {
 /// sequence of batches.
 type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 
-/// The tests of a verification, and the families of programs from which further tests are generated
-/// on demand.
+/// The tests of a verification, and the families (sets of programs made in the same way) from which
+/// further tests are generated on demand.
 #[derive(Default)]
 pub struct Programs {
     tests: Vec<Arc<Test>>,
@@ -156,14 +156,14 @@ impl Programs {
         self.drawn
     }
 
-    /// The number of tests so far that count for the random sample.
+    /// The number of tests of synchronized programs that have been drawn at random so far.
     #[must_use]
     pub fn sampled(&self) -> usize {
         self.sampled
     }
 
-    /// A sentence with the number of the family at which the generation stopped, or `None` if all
-    /// programs were generated.
+    /// A sentence with the number of the family (set of programs made in the same way) at which the
+    /// generation stopped, or `None` if all programs were generated.
     #[must_use]
     pub fn not_generated(&self) -> Option<String> {
         let (left, all) = (self.families.len(), self.families_in_all);
@@ -178,8 +178,8 @@ impl Programs {
         }
     }
 
-    /// Generates the tests of all programs. Returns the tests, and the number of these tests that
-    /// count for the random sample.
+    /// Generates the tests of all programs. Returns the tests, and the number of tests of
+    /// synchronized programs that were drawn at random.
     pub(crate) fn make_all(mut self, jobs: usize, stop: Stop<'_>) -> (Vec<Test>, usize) {
         let feed = Feed::new(&mut self, stop);
         pull(jobs, || feed.next(), || |_, _| ());

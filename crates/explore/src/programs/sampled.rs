@@ -26,14 +26,15 @@ const TAKEN_WHOLE: usize = 4;
 /// The maximum number of programs in a batch.
 pub(crate) const BATCH: usize = 64;
 
-/// Of the drawn programs that are not synchronized, one in this number is taken.
+/// Of the drawn programs that are not synchronized (race-free with a data conflict that
+/// synchronization orders), one in this number is taken.
 const ONE_IN: u64 = 512;
 
 /// The maximum number of draws, for each synchronized program that is requested.
 const DRAWS_MAX: usize = 1 << 14;
 
-/// The number of the first group of sampled programs. It is larger than the numbers of all groups
-/// of enumerated programs and of message programs.
+/// The number of the first group of sampled programs. A group is a set of programs that are made in
+/// the same way. The groups of enumerated programs and of message programs have smaller numbers.
 const FIRST_GROUP: usize = 1 << 17;
 
 /// Programs that are drawn from a seed, as tests.
@@ -41,14 +42,16 @@ const FIRST_GROUP: usize = 1 << 17;
 pub struct Sample {
     /// The tests of the synchronized programs, and of some programs that are not synchronized.
     pub tests: Vec<Test>,
-    /// The number of synchronized programs. This number is lower than the requested number if the
-    /// drawn programs contain too few of them.
+    /// The number of synchronized programs (race-free with a data conflict that synchronization
+    /// orders). This number is lower than the requested number if the drawn programs contain too
+    /// few of them.
     pub synchronized: usize,
 }
 
-/// Draws `count` synchronized programs, and some that are not synchronized. The programs have two
-/// threads with up to three operations each, or three threads with up to two operations each, and
-/// five or six operations in all. The same seed draws the same programs.
+/// Draws `count` synchronized programs (race-free with a data conflict that synchronization
+/// orders), and some other programs. The programs have two threads with up to three operations
+/// each, or three threads with up to two operations each, and five or six operations in all. The
+/// same seed draws the same programs.
 pub fn sampled(
     claims: &[Claim],
     scopes_matter: bool,
@@ -68,7 +71,8 @@ struct Stratum {
     at: usize,
     shape: Shape,
     wide: ScopeChange,
-    /// The number of synchronized programs to draw.
+    /// The number of synchronized programs to draw from this stratum (race-free programs with a
+    /// data conflict that synchronization orders).
     share: usize,
     readings: Vec<Reading>,
     scopes_matter: bool,

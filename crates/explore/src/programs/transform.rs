@@ -217,8 +217,9 @@ fn synchronizes(instr: &mut Instr) -> Option<(&mut Option<ScopeId>, &mut bool)> 
     }
 }
 
-/// Makes the accesses and fences of device scope remote. Returns false if nothing changed, or
-/// if no narrower synchronization is left to pair with them.
+/// Makes the accesses and fences of device scope remote. Returns false if nothing changed, or if
+/// the program has no operation of a narrower scope with which a remote operation could
+/// synchronize.
 fn make_remote(program: &mut Program) -> bool {
     let scopes = &program.scopes;
     let is_device = |scope: Option<ScopeId>| scope.is_some_and(|s| scopes.get(s).level == Level::Device);

@@ -14,7 +14,8 @@ use crate::machine::known::{Expansion, Known, Offer, Sink};
 use crate::machine::moves::Move;
 use crate::search::store::{SHARDS, Shard, StateId, Store, hash, shard_of};
 
-/// The number of states in a portion of a round. A worker expands one portion at a time.
+/// The number of states in a portion. The search divides the states of a round (a set of states
+/// that are expanded together) into portions, and a worker expands one portion at a time.
 const ITEM_STATES: usize = 512;
 /// The maximum number of portions (sets of states) in a round of the search.
 const ROUND_ITEMS: usize = 64;
@@ -322,7 +323,7 @@ fn expand(known: &Known, store: &Store, portions: &mut [Portion], workers: usize
     });
 }
 
-/// The number of successors that are inserted together.
+/// The number of successors whose accesses to the store of states a worker starts together.
 const TOGETHER: usize = 16;
 
 /// The shards (parts of the store of states) that one worker fills, by shard number. `None` for the

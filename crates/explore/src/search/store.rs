@@ -86,7 +86,8 @@ impl Shard {
         self.slots.get(hash as usize & (self.slots.len().wrapping_sub(1))).copied().unwrap_or(0)
     }
 
-    /// Reads the word that a lookup of this hash reads after its slot.
+    /// Reads the first word of the stored state that a lookup of this hash compares. If consecutive
+    /// calls read different words, their misses in the host's caches overlap.
     #[inline]
     pub(crate) fn touch_state(&self, stride: usize, hash: u64) -> u32 {
         if self.slots.is_empty() {

@@ -73,7 +73,7 @@ impl AccessKind {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Access {
     pub(super) kind: AccessKind,
-    /// The number of the first data word, or of the counter.
+    /// The number of the first data word or of the counter that is accessed.
     pub(super) word: u8,
     /// A random number that selects the scope and the order of an atomic access.
     pub(super) style: u8,
@@ -135,7 +135,8 @@ pub(super) struct Section {
     pub(super) style: u64,
 }
 
-/// A random race-free program: a list of sections, and the way in which the machine runs them.
+/// A random race-free program: a list of sections (lists of accesses of one wavefront), and the way
+/// in which the machine runs them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Episode {
     /// The sections (lists of accesses of one wavefront), ordered by the stage in which they run.
@@ -222,8 +223,9 @@ impl Sketch<'_> {
         sections
     }
 
-    /// Draws a section of several accesses. If `may_be_last` is set, the section ends as soon as
-    /// the episode has the required number of checked values (`CHECKED_MIN`).
+    /// Draws a section: a list of several accesses of one wavefront. If `may_be_last` is set, the
+    /// section ends as soon as the episode has the required number of checked values
+    /// (`CHECKED_MIN`).
     fn section(&mut self, wave: usize, stage: u8, may_be_last: bool) -> Section {
         let mut accesses = SmallVec::new();
         let base = self.draws.below(DATA);

@@ -34,8 +34,8 @@ impl Boundaries {
         ]))
     }
 
-    /// The requests of the step `step` at the beginning or the end of a kernel. Only the acquire of
-    /// the whole machine depends on writes of the host.
+    /// The requests of the step `step` at the beginning or the end of a kernel. Only the requests
+    /// of [`Boundary::BeginMachine`] depend on whether the host has written.
     fn of(&self, step: Boundary, host_has_written: bool) -> &Requests {
         let host_has_written = host_has_written && step == Boundary::BeginMachine;
         let is_it =

@@ -30,7 +30,7 @@ pub(super) const COUNTERS: usize = 1 + GROUPS_MAX;
 pub(super) const WORDS: usize = FIRST_COUNTER + COUNTERS;
 /// The maximum number of bytes that all words take: no word is wider than eight bytes.
 pub(super) const BYTES_MAX: usize = 8 * WORDS;
-/// The number of different layouts.
+/// The number of different layouts (widths and places of all words).
 pub(super) const LAYOUTS: usize = 64;
 /// The number of the layout whose words follow one another in numerical order, with four bytes
 /// each.
@@ -70,7 +70,7 @@ enum Widths {
 }
 
 impl Layout {
-    /// All layouts. The layout [`IN_ORDER`] is the simplest one.
+    /// All layouts (widths and places of all words). The layout [`IN_ORDER`] is the simplest one.
     pub(super) fn all() -> Vec<Layout> {
         (0..LAYOUTS).map(Layout::new).collect()
     }

@@ -12,7 +12,7 @@ use smallvec::SmallVec;
 /// A stage of a program: a kernel, or the host's accesses between kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stage {
-    /// The number of the stage.
+    /// The number of the stage (kernel or step of the host).
     pub(super) number: u8,
     /// For each wavefront, the number of its steps up to the end of this stage (kernel or step of
     /// the host).
@@ -33,8 +33,8 @@ impl Stage {
     }
 }
 
-/// The program: the steps of each wavefront, their division into stages, and the final contents of
-/// memory.
+/// The program: the steps of each wavefront, their division into stages (kernels and steps of the
+/// host), and the final contents of memory.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) threads: Vec<Vec<Step>>,
@@ -62,7 +62,7 @@ impl Default for Program {
     }
 }
 
-/// The values of [`Program::last`] before all accesses.
+/// The value of each word before all accesses, in the form of [`Program::last`].
 const FIRST: [u32; WORDS] = {
     let mut first = [0; WORDS];
     let mut word = 0;
@@ -216,7 +216,8 @@ impl Program {
         }
     }
 
-    /// Records the accesses of the host in a section of the current stage.
+    /// Records that the host accesses memory in the current stage, if this section (list of
+    /// accesses of one wavefront) is the host's.
     fn note_host(&mut self, section: &Section) {
         if section.wave == HOST
             && let Some(stage) = self.stages.last_mut()
@@ -408,7 +409,8 @@ mod tests {
         (conflicts, across_scopes)
     }
 
-    /// The index in a thread of the first step after the accesses and releases of a section.
+    /// The index, among the steps of a thread, of the first step after a section: after the
+    /// section's accesses, and after the releases that follow these accesses.
     fn end_of(episode: &Episode, section: usize, thread: &[Step], from: usize) -> usize {
         let accesses = episode.sections[section].accesses.len();
         let is_access = |step: &Step| step.words != 0 || step.kind == Kind::Count;

@@ -35,7 +35,8 @@ pub(super) fn shrink(
     }
 }
 
-/// The smaller episodes to try. Each of them differs from `episode` by one of these changes:
+/// The smaller episodes to try. An episode is a random program of sections (lists of accesses of
+/// one wavefront). Each smaller episode differs from `episode` by one of these changes:
 ///
 /// * one preemption less, or fewer stages,
 /// * several sections, one section, one access, or one word of an access removed,
@@ -103,9 +104,9 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
     all
 }
 
-/// The episodes with fewer stages: the episode with all sections in one kernel, the episodes in
-/// which one stage of the host is moved into a kernel, and the episodes in which two successive
-/// kernels become one.
+/// The episodes (random programs) with fewer stages (kernels and steps of the host): the episode
+/// with all accesses in one kernel, the episodes in which one stage of the host is moved into a
+/// kernel, and the episodes in which two successive kernels become one.
 fn with_fewer_stages(episode: &Episode) -> Vec<Episode> {
     let has = |stage: u8| episode.sections.iter().any(|section| section.stage == stage);
     let with = |stage: &dyn Fn(u8) -> u8| {

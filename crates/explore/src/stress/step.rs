@@ -5,7 +5,8 @@ use proto::{Level, Order};
 
 /// The maximum number of words that one request accesses.
 pub(super) const LANES_MAX: usize = 4;
-/// The value that no byte of a data word ever has. A compare-and-swap that expects it fails.
+/// The value that no byte of a data word ever has. A compare-and-swap fails if it expects this
+/// value.
 pub(super) const NEVER: u8 = 0;
 
 /// One operation of a wavefront.

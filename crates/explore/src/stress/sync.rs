@@ -20,8 +20,8 @@ pub(super) struct Edge {
 
 const LEVELS: [Level; 3] = [Level::WorkGroup, Level::Device, Level::System];
 
-/// The edge that orders section `from` before a later section. `at` holds the work-groups of the
-/// two sections; `None` stands for the host.
+/// The edge that orders section `from` (a list of accesses of one wavefront) before a later
+/// section. `at` holds the work-groups of the two sections; `None` stands for the host.
 pub(super) fn edge(from: usize, at: (Option<usize>, Option<usize>), style: u64, rules: Rules) -> Edge {
     let draw = Draws::new(style).below(8);
     let of = |flag: usize| Edge { from, flag, level: LEVELS[flag], remote: false };
@@ -42,8 +42,8 @@ pub(super) fn flag_of(wave: usize, flag: usize) -> usize {
     DATA + wave * FLAGS + flag
 }
 
-/// Appends to `thread` the acquire for an edge (an order between two sections). The edge begins at
-/// a section of the wavefront `wave`.
+/// Appends to `thread` the acquire for an edge: an order between two sections (lists of accesses of
+/// one wavefront each). The earlier section is one of the wavefront `wave`.
 pub(super) fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread: &mut Vec<Step>) {
     let &Edge { from, flag, level, remote } = edge;
     let value = from as u32 + 1;
@@ -65,8 +65,8 @@ pub(super) fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread
     }
 }
 
-/// Appends the release of a flag at the end of section `index`, which is a section of `wave`. The
-/// flag has the value `old` before.
+/// Appends to `thread` the release of a flag at the end of section `index` (a list of accesses of
+/// the wavefront `wave`). Before the release, the flag has the value `old`.
 pub(super) fn release(
     flag: usize,
     (index, wave): (usize, usize),

@@ -48,21 +48,22 @@ enum Fate {
 /// The maximum growth of the number of states of a mutant's run, as a multiple of the protocol's
 /// states. A larger run is abandoned and shows nothing.
 const GROWTH_MAX: u64 = 4;
-/// The maximum number of runs in the first pass: runs that have killed other mutants
-/// (`KILLERS_MAX`), and further runs (`FIRST_MAX`).
+/// The maximum numbers of runs on which the first pass tries each mutant: runs that have killed
+/// other mutants (`KILLERS_MAX`), and further runs (`FIRST_MAX`).
 const KILLERS_MAX: usize = 64;
 const FIRST_MAX: usize = 48;
 /// The number of mutants after which the runs that have killed mutants are ranked again by their
 /// kills.
 const ROUND: usize = 48;
-/// The maximum number of runs in the second pass (`TRIALS_MAX`), and the maximum sum of their
-/// states (`STATES_MAX`).
+/// The maximum number of runs on which the second pass tries each mutant that has survived the
+/// first pass (`TRIALS_MAX`), and the maximum sum of the states of these runs (`STATES_MAX`).
 const TRIALS_MAX: usize = 4000;
 const STATES_MAX: u64 = 30_000_000;
-/// The maximum sum of states in the second pass for a mutant that the protocol argues to be
-/// equivalent.
+/// The maximum sum of the states of all runs on which the second pass tries one mutant, if the
+/// protocol argues that the mutant is equivalent. The second pass tries the survivors of the first.
 const ARGUED_STATES_MAX: u64 = 1_000_000;
-/// The maximum sum of states of those runs of the second pass that have killed other mutants.
+/// A limit of the second pass, which tries the survivors of the first: the maximum sum of the
+/// states of those runs for one mutant that have killed other mutants.
 const KILLERS_STATES_MAX: u64 = 1_000_000;
 /// The number of runs after which a mutant that has changed no step counts as unreached. Runs that
 /// have killed other mutants do not count.
@@ -189,7 +190,7 @@ impl Trials<'_> {
         result
     }
 
-    /// Whether a claim promises something for any run that reaches the mutant's change.
+    /// Whether a claim promises something for at least one run that reaches the mutant's change.
     fn is_asked(&self, mutant: &Mutant) -> bool {
         self.reaching(mutant).iter().any(|&at| self.witnesses[at].run.allowed.is_some())
     }

@@ -17,7 +17,8 @@ const GENERATED_STEP: usize = 97;
 /// The number of larger programs that are drawn for the sample.
 const SAMPLE: usize = 20;
 
-/// The maximum number of threads of a program for the protocols with epochs.
+/// The maximum number of threads of a program for the variants of STC. These protocols have many
+/// states, because their epochs may change between any two moves.
 const STC_THREADS_MAX: usize = 2;
 
 /// The minimum number of programs in which synchronization orders data between compute units or

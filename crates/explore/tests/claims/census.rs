@@ -90,7 +90,8 @@ fn the_dimensions_name_what_no_run_has() {
     assert!(has(&dimensions.not_covered, "requests of several words"), "{dimensions:?}");
 }
 
-/// The dimensions of which the dimension programs cover all pairs of values.
+/// Some dimensions (properties in which programs and machines differ). For any two of them, the
+/// dimension programs cover all pairs of their values.
 const PAIRED: [Dimension; 5] =
     [Dimension::Width, Dimension::Units, Dimension::Banks, Dimension::Kernels, Dimension::Channels];
 

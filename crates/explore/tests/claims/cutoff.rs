@@ -5,15 +5,15 @@ use explore::cutoff::{Closure, Cutoff, Options, cutoffs};
 use proto::{Change, Mutation, Plans as _, Symbol as _};
 use zoo::vi::{L1Plans, Step};
 
-/// The cutoffs (growth and closure of each program) of a protocol with this seeded fault and this
-/// limit of explored states.
+/// The results of [`cutoffs`] for a protocol with this seeded fault and this limit of explored
+/// states. Each result says whether one program is proved for any number of compute units.
 fn cutoffs_of(protocol: &str, mutation: Option<Mutation>, states_max: usize) -> Vec<Cutoff> {
     let subject = Subject::named(protocol).unwrap_or_else(|| panic!("there is no {protocol}"));
     let options = Options { states_max, mutation, ..Options::new(2, &|| false) };
     cutoffs(&subject, options).unwrap_or_else(|error| panic!("{protocol}: {}", error.0))
 }
 
-/// The programs whose set of views is not closed, each with the reason.
+/// The programs that are not proved for any number of compute units, each with the reason.
 fn open(all: &[Cutoff]) -> Vec<String> {
     let open = all.iter().filter(|one| !one.is_closed());
     open.map(|one| format!("{}, {}, {}: {}", one.machine(), one.program, one.layout, one.closure)).collect()

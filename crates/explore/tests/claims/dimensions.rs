@@ -1,12 +1,13 @@
-//! The dimension programs: every protocol keeps its claims on them.
+//! Every protocol keeps its claims on the dimension programs: programs that differ in the widths of
+//! words, in the words of a request, and in the shape of the machine.
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status};
 use explore::{Subject, corpus};
 
-/// Of the programs for the protocols with epochs, only one in this number is explored, because a
-/// change of epochs can come between any two moves and each program therefore has many states. The
-/// first program is `STC_FIRST`.
+/// For the variants of STC, only one dimension program in this number is explored. In these
+/// protocols the epoch can change between any two moves, so each program has many states.
+/// `STC_FIRST` is the index of the first explored program.
 const STC_STEP: usize = 16;
 const STC_FIRST: usize = 1;
 

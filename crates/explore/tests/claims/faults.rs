@@ -67,7 +67,7 @@ const ALL: [Seeded; 12] = [
 /// Zero stands for no fault.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
 
-/// The protocol of the controllers, under the name that delegation expects.
+/// The protocol of the controllers. The macro `proto::delegate` expects the name `P` for it.
 type P = Faulty;
 
 /// A cache of a compute unit with a fault.

@@ -10,11 +10,11 @@ use litmus::program::{Program, Term};
 use proto::{Change, Mutation, Protocol, WritePolicy};
 use std::collections::BTreeSet;
 
-/// The steps in which a release waits, by their names in plans. `FlushBanks` writes the contents of
-/// the L2 to memory, for the host. In `no-l1` no L1 holds data, and `Flush` waits for posted
-/// stores. In DeNovo nothing is written out, and `RegisterStores` waits for the registration of
-/// stores. hLRC flushes at work-group scope when a registration moves; this flush is a row and not
-/// a step of a plan.
+/// The steps in which a release waits, by their names in the protocols' plans (the steps of each
+/// operation). `FlushBanks` writes the contents of the L2 to memory, for the host. In `no-l1` no L1
+/// holds data, and `Flush` waits for posted stores. In DeNovo nothing is written out, and
+/// `RegisterStores` waits for the registration of stores. hLRC flushes at work-group scope when a
+/// registration moves; this flush is a row and not a step of a plan.
 const WAITS: [&str; 4] = ["Flush", "FlushOthers", "FlushBanks", "RegisterStores"];
 
 /// A program in which a work-group passes a message to the host.

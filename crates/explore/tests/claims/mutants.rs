@@ -103,8 +103,8 @@ exists (0:r0=0 /\\ 2:r0=1)
 ",
 ];
 
-/// The results of the mutants of `vi` on these programs, spread over `kernels` kernels and with up
-/// to `preemptions` preemptions.
+/// Runs all mutants of `vi` on the programs of [`BETWEEN`] and returns the results. Each program is
+/// spread over `kernels` kernels, and its work-groups are preempted up to `preemptions` times.
 fn seeded(kernels: u8, preemptions: u8) -> Mutants {
     let subject = Subject::named("vi").expect("a protocol");
     let machines = verify::machines_of(&subject.info).into_iter().map(|b| b.preempting(preemptions));

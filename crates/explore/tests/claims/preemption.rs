@@ -247,7 +247,8 @@ fn work_groups_with_a_common_barrier_are_not_preempted() {
     assert!(why.contains("P0 has a barrier with P1 of another work-group"), "{why}");
 }
 
-/// A program in which two work-groups of a sub-group meet at a barrier.
+/// A program in which two work-groups meet at a barrier of a sub-group: in the program's scope
+/// tree, the sub-group contains both work-groups.
 const MEET: &str = "OPENCL meet
 { }
 

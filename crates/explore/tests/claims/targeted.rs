@@ -15,7 +15,8 @@ fn figure_6() -> Program {
     litmus::parse::parse(text).expect("it is a test")
 }
 
-/// The allowed outcomes of Figure 6 under the model; `None` if the model finds a race.
+/// The outcomes that the model allows for the program of Figure 6 of the HRF paper; `None` if the
+/// model finds a race.
 fn allowed(model: &str) -> Option<std::collections::BTreeSet<explore::Outcome>> {
     let claim = Claim::of(model).expect("a known model");
     claim.promise(&figure_6(), &mut || false).expect("the model covers it").allowed

@@ -1,4 +1,5 @@
-//! A protocol with stores that wait for an epoch, explored and stressed.
+//! A toy protocol, explored and stressed. In this protocol, each store waits for the next epoch: a
+//! period of time that a manager begins.
 
 mod toy;
 #[path = "../toys/mod.rs"]

@@ -1,5 +1,6 @@
-//! A toy protocol with a manager of an epoch: it has a start input, a periodic timer, and a
-//! handshake with every gate (the port of a compute unit). A store waits for the next epoch.
+//! A toy protocol with epochs (periods of time). A manager begins each epoch: it has a start input,
+//! a periodic timer, and a handshake with every gate (the port of a compute unit). A store waits
+//! for the next epoch.
 
 #![allow(unreachable_pub, missing_docs, reason = "the macro of the contract writes public items")]
 
@@ -13,7 +14,8 @@ use proto::{
 const GATE: u8 = 0;
 const MANAGER: u8 = 1;
 const HOST: u8 = 2;
-/// The key under which inputs wait for the next epoch.
+/// The key of inputs that are parked until the next epoch. A wake with this key presents them
+/// again.
 const EPOCH: Key = Key::Other(0);
 
 /// The levels of the machine, and whether the manager fails to end the handshake (a fault).
@@ -90,7 +92,7 @@ impl<P: Protocol<Msg: From<ToManager>>> Controller<P> for Gate {
     }
 }
 
-/// The manager of the epoch.
+/// The manager: a controller that begins each epoch (period of time).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Manager {
     /// The number of gates that are not yet ready for the change.

@@ -65,8 +65,8 @@ pub(crate) fn all() -> Vec<Program> {
     all
 }
 
-/// A program of the family. While the first kernel writes X, the other compute unit gets a copy of
-/// X's line.
+/// A program of two kernels, with an optional step of the host between them. While the first kernel
+/// writes X, the other compute unit gets a copy of X's line.
 fn program(producer: &[Do], host: &[Do], consumer: &[Do], cu: u16) -> Program {
     let mut threads = vec![(0, on(0, producer)), (0, on(1, &[Do::Load(Z, PLAIN)]))];
     if !host.is_empty() {

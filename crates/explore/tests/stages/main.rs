@@ -80,8 +80,8 @@ holds! {
 }
 
 /// A visitor that removes each step of a protocol's plans for the beginning and end of kernels. It
-/// returns how many of these faults a program of the family shows, and the faults that no program
-/// shows.
+/// returns the number of these faults that at least one program of this test shows, and the faults
+/// that no program shows.
 #[derive(Clone, Copy)]
 struct Faults;
 
@@ -116,8 +116,9 @@ fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
     (key, steps.clone())
 }
 
-/// The requests of the command processor enter the cache of the first compute unit, so the requests
-/// of that unit repeat the effects of the command processor's requests.
+/// Checks that the programs show each missing step, except for the steps in `DONE_TWICE`. The
+/// command processor's requests enter the cache of the first compute unit, and the requests of that
+/// unit repeat their effects. So no program can show that one of the repeated steps is missing.
 #[test]
 fn a_boundary_without_a_step_of_its_plan_is_detected() {
     let mut wrong = Vec::new();

@@ -32,7 +32,7 @@ pub(crate) fn access(req: &Request) -> Option<MemoryAccess> {
     }
 }
 
-/// The methods of a [`proto::Protocol`] without tables and plans.
+/// The methods `tables` and `plans` of [`proto::Protocol`], for a toy protocol that has neither.
 macro_rules! no_tables {
     () => {
         fn tables() -> Vec<proto::TableView> {
@@ -45,8 +45,8 @@ macro_rules! no_tables {
     };
 }
 
-/// The declarations of a [`proto::Protocol`] with its own L1 above the banks of `vi`, except
-/// its name and entries.
+/// The items of [`proto::Protocol`] for a toy protocol with an L1 of its own above the banks of
+/// `vi`. The toy adds its name and its entries (the nodes that requests enter).
 macro_rules! over_banks_of_vi {
     (|$level:ident| $l1:expr) => {
         type Node = Node;

@@ -270,7 +270,8 @@ fn without(step: Step) -> Mutation {
     Mutation { table: RspPlans::ID, change: Change::DropStep { step: step.index() as u8 } }
 }
 
-/// The lock in rows a9, a14, a19 and a25 of Table 3 has a purpose: without it, an update is lost.
+/// The lock in rows a9, a14, a19 and a25 of Table 3 of the hLRC paper has a purpose: without the
+/// lock, an update is lost.
 #[test]
 fn without_the_lock_an_update_is_lost() {
     let expected = find("a_remote_update_and_a_narrow_one");
@@ -302,9 +303,9 @@ fn store_buffering<P: Protocol>(level: proto::Level) -> BTreeSet<Outcome> {
 const STORE: [&Do; 2] = [&Do::Store(Y, 1, (SeqCst, Device)), &Do::Store(Y, 1, (SeqCst, System))];
 const LOAD: [&Do; 2] = [&Do::Load(X, (SeqCst, Device)), &Do::Load(X, (SeqCst, System))];
 
-/// Table 3 has the load (a3) before the flush of the other L1s (a4). So the load is performed at
-/// the L2 while a store that precedes it in the total order of sequentially consistent accesses is
-/// still in the L1 of the other work-group.
+/// Table 3 of the hLRC paper has the remote load (row a3) before the flush of the other L1s (row
+/// a4). So the load is performed at the L2 while a store that precedes it in the total order of
+/// sequentially consistent accesses is still in the L1 of the other work-group.
 #[test]
 fn a_published_remote_load_may_miss_a_sequentially_consistent_store() {
     for level in [Device, System] {

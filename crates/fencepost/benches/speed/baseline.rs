@@ -7,17 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use proto::words::grouped;
 use serde::{Deserialize, Serialize};
 
-/// A benchmark fails if its count grows by more than this many percent.
+/// A benchmark fails if its count (of instructions or of bytes) is above that of the baseline by
+/// more than this many percent.
 const GROWTH_PERCENT: u64 = 3;
 
-/// The same limit, in percent, for the case that another compiler built the baseline. The counts of
-/// two releases of rustc differ by several percent.
+/// If another compiler built the baseline, a benchmark fails if its count is above that of the
+/// baseline by more than this many percent. The counts of two releases of rustc differ by several
+/// percent.
 const OTHER_COMPILER_GROWTH_PERCENT: u64 = 10;
 
 /// The command that writes the current counts into the baseline file.
 pub(crate) const BLESS: &str = "`cargo bench -- --bless`";
 
-/// The counts of all benchmarks, with the compiler and the target on which the counts depend.
+/// The counts (of instructions and of bytes) of all benchmarks, with the compiler and the target on
+/// which the counts depend.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Counts {
@@ -25,7 +28,7 @@ pub(crate) struct Counts {
     pub(crate) compiler: String,
     /// The target platform for which the program is built.
     pub(crate) target: String,
-    /// The count of each benchmark, by the name of the benchmark.
+    /// The count (of instructions or of bytes) of each benchmark, by the name of the benchmark.
     pub(crate) counts: BTreeMap<String, NonZeroU64>,
 }
 

@@ -48,7 +48,8 @@ fn every_command_of_the_pages_prints_their_output() {
 }
 
 /// Runs all command lines of a page in a copy of the repository. The copy also contains files that
-/// stand for the reader's own files. Returns complaints.
+/// stand for the reader's own files. Returns a complaint for each step that fails, or whose output
+/// is not as the page shows.
 fn follow(page: &Page) -> Vec<String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs").join(page.name.replace('/', "-"));
     tree::copy(&folder);
@@ -87,7 +88,7 @@ fn follow(page: &Page) -> Vec<String> {
     complaints
 }
 
-/// Runs the command lines of a step. Returns their output, or a complaint.
+/// Runs the command lines of a step. Returns their output, or a complaint if a command line fails.
 fn run(page: &Page, step: &Step, shell: &Shell) -> Result<String, String> {
     let mut printed = String::new();
     for command in &step.commands {

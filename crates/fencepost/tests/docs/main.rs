@@ -1,5 +1,6 @@
 //! The pages are correct: every command line prints the output that its page shows, every guide
-//! works as written, the page of the parts names all parts, and every link leads to a file.
+//! works as written, the page of the parts (pieces of code from which protocols are built) names
+//! all of them, and every link leads to a file.
 //!
 //! `FENCEPOST_BLESS=1 cargo test --test docs` writes the output into the pages.
 

@@ -1,4 +1,5 @@
-//! The page of the parts lists all parts, each with the protocols that use it.
+//! The page `docs/parts.md` lists all parts (pieces of code from which protocols are built), each
+//! with the protocols that use it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -69,7 +70,8 @@ fn the_page_of_the_parts_lists_the_users_of_each_part() {
 }
 
 struct Row {
-    /// The names of parts in the first cell of the row.
+    /// The names in the first cell of the row: parts (pieces of code from which protocols are
+    /// built).
     names: Vec<String>,
     /// The names of protocols in the last cell of the row: the users of these parts.
     users: Names,
@@ -93,7 +95,7 @@ fn sections(page: &str) -> BTreeMap<String, Vec<Row>> {
     sections
 }
 
-/// The parts of a text in backticks, without the `!` of a macro.
+/// The pieces of a text that are in backticks, without the `!` of a macro.
 fn spans(text: &str) -> Vec<String> {
     text.split('`').skip(1).step_by(2).map(|span| span.trim_end_matches('!').to_owned()).collect()
 }

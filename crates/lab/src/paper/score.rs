@@ -119,13 +119,14 @@ pub(crate) fn close_counts(claim: &Claim) -> Option<[f64; 2]> {
 /// Scores a comparison of two means by paired seeds. `difference` is the interval of the left value
 /// less the right value, over the seeds. The comparison is reproduced if it holds for all
 /// differences of the interval, and contradicted if it holds for none. `size` is the larger of the
-/// two means; the tolerance of `~`, `>=` and `<=` is a share of it.
+/// two absolute means. The tolerance of `~`, `>=` and `<=` is a share of it, and so is the smallest
+/// difference that counts for `<` and `>`.
 pub(crate) fn compare(difference: Interval, relation: Relation, size: f64) -> Status {
-    let allowed = ALIKE * size;
+    let (allowed, least) = (ALIKE * size, NO_SIGN_BELOW * size);
     let Interval { low, high, .. } = difference;
     let (all, none) = match relation {
-        Relation::Less => (high < 0.0, low >= 0.0),
-        Relation::Greater => (low > 0.0, high <= 0.0),
+        Relation::Less => (high < -least, low >= -least),
+        Relation::Greater => (low > least, high <= least),
         Relation::AtLeast => (low >= -allowed, high < -allowed),
         Relation::AtMost => (high <= allowed, low > allowed),
         Relation::Alike => (low >= -allowed && high <= allowed, low > allowed || high < -allowed),
@@ -216,6 +217,10 @@ mod tests {
         assert_eq!(of(-0.3, 0.4, Relation::Less), Inconclusive);
         assert_eq!(of(0.3, 0.2, Relation::Less), Contradicted);
         assert_eq!(of(0.0, 0.0, Relation::Less), Contradicted);
+        // A difference of less than half a percent does not count.
+        assert_eq!(of(-0.004, 0.0, Relation::Less), Contradicted);
+        assert_eq!(of(-0.006, 0.0, Relation::Less), Reproduced);
+        assert_eq!(of(0.004, 0.0, Relation::Greater), Contradicted);
         assert_eq!(of(0.3, 0.2, Relation::Greater), Reproduced);
         assert_eq!(of(-0.01, 0.0, Relation::AtLeast), Reproduced);
         assert_eq!(of(-0.03, 0.0, Relation::AtLeast), Contradicted);

@@ -284,9 +284,9 @@ fn moves(
 }
 
 /// Says, for each pair of consecutive steps of a program, whether the trace has a move between
-/// them. A step is a kernel, the boundary of a kernel, or a part that the host runs. If both steps
-/// are parts that the host runs, the trace has no move between them. In all other cases it has one
-/// move.
+/// them: the move that ends one step and begins the next. A step is a kernel, the boundary of a
+/// kernel, or a part that the host runs. If both steps are parts that the host runs, the trace has
+/// no move between them. In all other cases it has one move.
 fn moves_between(roles: &ThreadRoles, kernels: &[StagedKernel]) -> Vec<bool> {
     let mut is_host = Vec::new();
     for stage in roles.order() {

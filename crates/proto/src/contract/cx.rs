@@ -25,8 +25,8 @@ pub struct World<'a, P: Protocol> {
     pub homes: &'a Homes,
     /// The arrays that each kernel of the program uses.
     pub kernels: &'a [Vec<ArrayUse>],
-    /// A seeded fault (one changed row or plan), which a test of the verifier sets. `None` runs the
-    /// protocol as written.
+    /// A seeded fault, which a test of the verifier sets: a change of one row of a table or of one
+    /// plan (sequence of steps). `None` runs the protocol as written.
     pub mutation: Option<Mutation>,
 }
 
@@ -45,9 +45,9 @@ pub struct Cx<'a, P: Protocol> {
     pub world: World<'a, P>,
     /// The identity of the controller that takes this step.
     pub me: NodeId,
-    /// The index of the current step in the plan of the request. While the request is parked
-    /// (waits), the station (the controller with its parked inputs) keeps the index with the
-    /// request.
+    /// The index of the current step in the plan of the request (the sequence of steps that
+    /// performs it). While the request is parked (waits), the station (the controller with its
+    /// parked inputs) keeps the index with the request.
     pub stage: u8,
     /// The effects of this step outside the controller: messages, answers, timers.
     pub fx: &'a mut Effects<P::Msg>,
@@ -121,8 +121,9 @@ impl<'a, P: Protocol> Cx<'a, P> {
         }
     }
 
-    /// The step at index `stage` of a request's plan. If the plan has a seeded fault, the step is
-    /// that of the changed plan. `None` if the plan has no step at this index.
+    /// The step at index `stage` of a request's plan (the sequence of steps that performs the
+    /// request). If the plan has a seeded fault, the step is that of the changed plan. `None` if
+    /// the plan has no step at this index.
     #[inline]
     pub fn step_of<T: Plans>(&self, req: &Request, stage: u8) -> Option<T::Step> {
         match self.world.mutation {
@@ -137,9 +138,9 @@ impl<'a, P: Protocol> Cx<'a, P> {
 impl<P: Protocol> Cx<'_, P> {
     /// Performs the steps of a request's plan in order, from the step at index `stage` on. `take`
     /// performs one step. If `take` returns `None`, the next step follows. If `take` returns a
-    /// disposition, the plan stops with this disposition. Exception: a row with `After::Next`
-    /// advances `stage` during the step. After such a row, the plan goes on even if `take` returns
-    /// `Done`.
+    /// [`Disposition`], the plan stops with this result. Exception: a row of the table with
+    /// `After::Next` advances `stage` during the step. After such a row, the plan goes on even if
+    /// `take` returns `Done`.
     #[inline]
     pub fn follow<T: Plans>(
         &mut self,

@@ -57,8 +57,8 @@ pub struct Info {
 }
 
 impl Info {
-    /// The names of the equivalent mutants, each with the reason why no program can detect the
-    /// mutant.
+    /// The names of the equivalent mutants (seeded faults that no program can detect), each with
+    /// the reason why no program can detect the fault.
     pub fn equivalents(&self) -> impl Iterator<Item = (&'static str, &'static str)> + use<> {
         self.equivalent.iter().flat_map(|text| text.lines()).filter_map(|line| line.split_once(" # "))
     }

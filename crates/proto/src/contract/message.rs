@@ -1,10 +1,11 @@
-//! The properties of messages that drivers use, and logical times.
+//! Logical times, and the properties of messages that drivers (such as the simulator) use.
 
 use crate::line::LineAddr;
 use core::fmt::Debug;
 use core::hash::Hash;
 
-/// A message from one controller to another, with the properties that drivers use.
+/// A message from one controller to another, with the properties that drivers (such as the
+/// simulator) use.
 pub trait Message: Clone + Eq + Hash + Debug {
     /// The name of the message, for charts and statistics.
     fn name(&self) -> &'static str;
@@ -34,8 +35,9 @@ pub trait Message: Clone + Eq + Hash + Debug {
     fn age(&mut self, elapsed: i32) {
         let _ = elapsed;
     }
-    /// Calls `visit` for every logical time in the message, so that the explorer can replace the
-    /// times by smaller ones; see [`super::Protocol::REBASED`].
+    /// Calls `visit` for every logical time in the message, so that the explorer (the program that
+    /// tries every schedule) can replace the times by smaller ones; see
+    /// [`super::Protocol::REBASED`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         let _ = visit;
     }

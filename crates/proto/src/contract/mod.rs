@@ -1,8 +1,9 @@
-//! The contract between a protocol and its drivers.
+//! The contract between a protocol and its drivers (the programs that run it, such as the
+//! simulator).
 //!
-//! A protocol has any number of kinds of [`Controller`]. A controller is a value
-//! that changes only in [`Controller::step`]. The driver makes every choice: when a
-//! message arrives, which way is evicted, when a timer expires.
+//! A protocol has any number of kinds of [`Controller`]. A controller is a value that changes only
+//! in [`Controller::step`]. The driver makes every choice: when a message arrives, which way is
+//! evicted, when a timer expires.
 
 mod cx;
 mod info;
@@ -29,7 +30,8 @@ use core::hash::Hash;
 /// An input that a driver (such as the simulator) gives to a controller.
 #[derive(Debug)]
 pub enum Input<'a, M> {
-    /// A request of an agent, new or presented again after a wait.
+    /// A request of an agent (a compute unit, a host or the command processor). The request is new,
+    /// or is presented again after a wait.
     Request(RequestInput<'a>),
     /// A message from another controller arrives.
     Message {
@@ -38,8 +40,8 @@ pub enum Input<'a, M> {
         /// The message itself.
         msg: &'a M,
     },
-    /// A reply of memory. If one controller sends several operations for one line, memory serves
-    /// them in the order in which they were sent.
+    /// A reply of memory to an operation of this controller. If one controller sends several
+    /// operations for one line, memory serves them in the order in which they were sent.
     Memory(&'a MemoryReply),
     /// The driver (such as the simulator) evicts the line that this way (one entry of a set) holds.
     Evict(Way),
@@ -48,7 +50,7 @@ pub enum Input<'a, M> {
     /// Time passes: `elapsed` clock ticks since the last tick input, at least one. Controllers keep
     /// times relative to now; see [`Message::age`].
     Tick {
-        /// The number of ticks since the last tick input.
+        /// The number of ticks of the clock since the previous input of this kind.
         elapsed: u32,
     },
 }
@@ -73,7 +75,7 @@ pub enum Disposition {
     /// The request waits: the fill of this line, which is under way, will answer it.
     Wait(LineAddr),
     /// The input must wait. The station keeps (parks) the input, and presents it to the controller
-    /// again when this key is woken.
+    /// again when the event that this key names happens.
     Stall(Key),
     /// The input must wait. The station keeps (parks) the input, and presents it to the controller
     /// again when a way of this set is free.
@@ -84,8 +86,8 @@ pub enum Disposition {
 }
 
 impl Disposition {
-    /// `None` for `Done`, which lets the request go on with the next step of its plan. Any other
-    /// disposition is returned unchanged.
+    /// `None` for `Done`, so that the request goes on with the next step of its plan (the sequence
+    /// of steps that performs it). Any other result of a step is returned unchanged.
     #[inline]
     #[must_use]
     pub fn unless_done(self) -> Option<Disposition> {
@@ -93,7 +95,7 @@ impl Disposition {
     }
 }
 
-/// A view of one line in a controller, for charts, invariants and tests.
+/// The state and the bytes of one line in a controller, as charts, invariants and tests see them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineView {
     /// The address of the line.
@@ -115,9 +117,10 @@ pub struct LineView {
 /// draw it as an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
-    /// The track of the time line. A controller has at most one condition of a track at a time.
+    /// The name of the track on which time lines draw the condition. A controller has at most one
+    /// condition of a track at a time.
     pub track: &'static str,
-    /// The text of the interval.
+    /// The text that time lines show for the condition.
     pub text: String,
 }
 
@@ -133,11 +136,11 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// controller unchanged. There are two exceptions: the controller has already performed earlier
     /// steps of the request's plan, or the request is parked under its own slot.
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
-    /// The line that answers a non-atomic load at once. A driver may use this line and skip the
-    /// controller's step. Therefore the function may return `Some` only if the step for this load
-    /// would have these effects and no others: it looks the line up, uses one row of the table,
-    /// reads the line and touches its way. The step may also arm a timer, if that timer already
-    /// runs. The verifier checks that the result equals the effects of the step.
+    /// The line that answers a non-atomic load at once. A driver (such as the simulator) may use
+    /// this line and skip the controller's step. Therefore the function may return `Some` only if
+    /// the step for this load would have these effects and no others: it looks the line up, uses
+    /// one row of the table, reads the line and touches its way. The step may also arm a timer, if
+    /// that timer already runs. The verifier checks that the result equals the effects of the step.
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
         let _ = (load, homes);
         None
@@ -148,23 +151,25 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
-    /// Appends to `out` a view of every line that the controller holds.
+    /// Appends to `out` the state and the bytes of every line that the controller holds.
     fn lines(&self, out: &mut Vec<LineView>) {
         let _ = out;
     }
-    /// Appends to `out` the conditions of the controller, which timelines draw.
+    /// Appends to `out` the conditions of the controller. A condition is a state that lasts, such
+    /// as a granted epoch. Time lines draw it.
     fn conditions(&self, out: &mut Vec<Condition>) {
         let _ = out;
     }
     /// Whether the controller has no operation under way.
     fn is_quiet(&self) -> bool;
-    /// The first count of the controller that differs from what it counts, as a sentence, or `None`
-    /// if all counts are right.
+    /// Checks that each count which the controller keeps (such as its number of fills under way)
+    /// equals the true number. Returns a sentence about the first wrong count, or `None` if all
+    /// counts are right.
     fn miscount(&self) -> Option<&'static str> {
         None
     }
     /// Changes the representation of the controller to one canonical form, so that the explorer
-    /// recognizes equivalent states as equal.
+    /// (the program that tries every schedule) recognizes equivalent states as equal.
     fn canonicalize(&mut self) {}
     /// Shortens the relative times in the tag (the sender's context) of an operation on memory,
     /// because time has passed while the operation or its reply was in flight; see
@@ -172,8 +177,8 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn age_tag(&self, tag: &mut MemoryTag, elapsed: i32) {
         let _ = (tag, elapsed);
     }
-    /// Calls `visit` for every logical time in the controller, so that the explorer can replace the
-    /// times by smaller ones; see [`Protocol::REBASED`].
+    /// Calls `visit` for every logical time in the controller, so that the explorer (the program
+    /// that tries every schedule) can replace the times by smaller ones; see [`Protocol::REBASED`].
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         let _ = visit;
     }
@@ -182,7 +187,7 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
 /// A load of bytes in one line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Load {
-    /// The key that selects the plan of the load.
+    /// The key that selects the plan of the load (the sequence of steps that performs it).
     pub key: PlanKey,
     /// The line that the load reads.
     pub line: LineAddr,
@@ -203,7 +208,8 @@ pub struct Hit<'a> {
 
 impl Hit<'_> {
     /// The counters that the controller's step for a hit reports: one tag lookup, one access, one
-    /// hit and one read of the data array. A driver that skips the step adds these counters itself.
+    /// hit and one read of the data array. A driver (such as the simulator) that skips the step
+    /// adds these counters itself.
     #[inline]
     #[must_use]
     pub fn uses() -> Uses {
@@ -230,10 +236,11 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>>;
     /// Appends to `out` the ways of a set that may be evicted; see [`Controller::victims`].
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>);
-    /// Appends to `out` a view of each line that the controller holds; see [`Controller::lines`].
+    /// Appends to `out` the state and the bytes of each line that the controller holds; see
+    /// [`Controller::lines`].
     fn lines(&self, out: &mut Vec<LineView>);
-    /// Appends to `out` the conditions of the controller, which timelines draw; see
-    /// [`Controller::conditions`].
+    /// Appends to `out` the conditions of the controller: states that last, such as a granted
+    /// epoch; see [`Controller::conditions`].
     fn conditions(&self, out: &mut Vec<Condition>);
     /// Whether the controller has no operation under way; see [`Controller::is_quiet`].
     fn is_quiet(&self) -> bool;
@@ -264,19 +271,20 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// Whether the protocol reads the clock. If so, a tick with the elapsed time precedes every
     /// other input.
     const CLOCKED: bool = false;
-    /// If this is `Some(bound)`, the explorer replaces the logical times of a state by smaller
-    /// times in the same order, so that the number of states is finite. A gap between two
-    /// successive times that exceeds `bound` is shortened to `bound`. The protocol must behave the
-    /// same if all times of a state, in controllers and messages, become later by the same amount.
-    /// Use `None` for clocks of few bits, because such clocks wrap around as in hardware.
+    /// If this is `Some(bound)`, the explorer (the program that tries every schedule) replaces the
+    /// logical times of a state by smaller times in the same order, so that the number of states is
+    /// finite. A gap between two successive times that exceeds `bound` is shortened to `bound`. The
+    /// protocol must behave the same if all times of a state, in controllers and messages, become
+    /// later by the same amount. Use `None` for clocks of few bits, because such clocks wrap around
+    /// as in hardware.
     const REBASED: Option<u32> = None;
 
     /// The settings of the protocol that a machine file may give.
     const SETTINGS: &'static [Setting] = &[];
-    /// The settings, by name, of the small machines on which the explorer and the random tester run
-    /// the protocol, where they differ from the defaults. Such a machine has few lines and
-    /// messages, so buffers and clocks must be small for a search to reach their limits. The values
-    /// may be outside the ranges for machine files.
+    /// The settings, by name, of the small machines on which the explorer (which tries every
+    /// schedule) and the random tester run the protocol, where they differ from the defaults. Such
+    /// a machine has few lines and messages, so buffers and clocks must be small for a search to
+    /// reach their limits. The values may be outside the ranges for machine files.
     const EXPLORED: &'static [(&'static str, u64)] = &[];
 
     /// The parameters of the protocol for a machine.
@@ -286,8 +294,9 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     fn params(levels: &Levels, settings: &Settings) -> Result<Self::Params, String>;
     /// Creates a controller in its initial state.
     fn node(id: NodeId, levels: &Levels, params: &Self::Params) -> Self::Node;
-    /// The controller that an agent's requests enter. The choice may depend on the operation (the
-    /// plan key), but not on the line.
+    /// The controller that an agent's requests enter. An agent is a compute unit, a host or the
+    /// command processor. The choice may depend on the plan key (operation, order, scope level and
+    /// hints), but not on the line.
     fn entry(params: &Self::Params, agent: Agent, key: PlanKey) -> NodeId;
     /// The tables of the protocol.
     fn tables() -> Vec<TableView>;

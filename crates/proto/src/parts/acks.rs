@@ -101,8 +101,9 @@ impl AckCounts {
         Some(last)
     }
 
-    /// Sends a message on behalf of a request to each of these nodes. The request goes on with the
-    /// next step of its plan when all nodes have answered. Returns `None` if there are no nodes.
+    /// Sends a message on behalf of a request to each of these nodes. When all nodes have answered,
+    /// the request goes on with the next step of its plan (sequence of steps). Returns `None` if
+    /// there are no nodes.
     pub fn tell<P: Protocol<Msg: Wrap<M>>, M>(
         &mut self,
         slot: Slot,

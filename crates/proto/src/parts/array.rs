@@ -392,7 +392,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         out.extend(self.in_set_where(set, |state| state == settled).map(|way| (way, Rank(0))));
     }
 
-    /// Appends the views of all lines to `out`, with the names of their states.
+    /// Appends to `out` the state and the bytes of all lines. Each state is given by its name.
     pub fn views<T: Table<State = S>>(&self, out: &mut Vec<LineView>)
     where
         S: Symbol,

@@ -42,9 +42,9 @@ pub fn hit<'a, T: Table>(
     }
 }
 
-/// A controller with an array of lines, each in a state of a table. The controller
-/// implements the classification and the actions. The trait looks rows up and carries
-/// them out.
+/// A controller with an array of lines, each in a state of a table. The controller implements the
+/// actions, and the choice of the row's state and event ([`Lines::classify`]). The trait looks rows
+/// up and carries them out.
 pub trait Lines<P: Protocol> {
     /// The table that the lines follow.
     type Table: Table;
@@ -158,9 +158,10 @@ pub trait Lines<P: Protocol> {
         disposition
     }
 
-    /// Looks up the row of a classified event and carries it out. A line takes a free way when it
-    /// enters a state that needs one ([`Lines::occupies`]), and frees its way when it enters another
-    /// state. The caller ensures that the set has a free way.
+    /// Looks up the row of a state and an event that [`Lines::classify`] has chosen, and carries
+    /// the row out. A line takes a free way when it enters a state that needs one
+    /// ([`Lines::occupies`]), and frees its way when it enters another state. The caller ensures
+    /// that the set has a free way.
     #[inline]
     fn transition(
         &mut self,

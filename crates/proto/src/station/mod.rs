@@ -22,7 +22,7 @@ use crate::setup::Setup;
 use stepper::{Pending, RequestStats, Stepper, count_access, count_request, ordered_by};
 
 /// A request that is parked (waits) at the station. `stage` is the index of the current step in the
-/// request's plan.
+/// request's plan (the sequence of steps that performs the request).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct HeldRequest {
     req: Request,
@@ -49,8 +49,8 @@ pub(crate) enum Parked<M> {
 /// key, the inputs of the list are presented again.
 pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
 
-/// Whether an input is parked under a key. While a wake of this key presents inputs, the inputs
-/// that wait for their turn in this wake do not count.
+/// Whether an input waits for the event that a key names (is parked under the key). While a wake of
+/// this key presents inputs, the inputs that wait for their turn in this wake do not count.
 #[inline]
 pub(crate) fn has_waiters<M>(parked: &ParkedInputs<M>, key: Key) -> bool {
     parked.get(&key).is_some_and(|list| !list.is_empty())
@@ -62,7 +62,7 @@ pub(crate) fn has_waiters<M>(parked: &ParkedInputs<M>, key: Key) -> bool {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct OrderedAccesses<M> {
     messages: Queue<Box<M>>,
-    /// The key that the oldest access waits for.
+    /// The key (the event) that the oldest access waits for.
     key: Key,
 }
 
@@ -137,7 +137,7 @@ impl<P: Protocol> Station<P> {
     }
 
     /// Presents a new request. If the request needs a way, `choose` selects a victim at once, so
-    /// that the request need not park. `choose` gets the controller, the set and the ways used in
+    /// that the request need not wait. `choose` gets the controller, the set and the ways used in
     /// this step, and may return `None`.
     #[inline]
     pub fn request_choosing(
@@ -177,7 +177,7 @@ impl<P: Protocol> Station<P> {
     }
 
     /// Delivers a message. If the message needs a way, `choose` selects a victim at once, so that
-    /// the message need not park.
+    /// the message need not wait.
     #[inline]
     pub fn message_choosing(
         &mut self,
@@ -235,8 +235,9 @@ impl<P: Protocol> Station<P> {
         self.other(Input::Timer(class), world, fx);
     }
 
-    /// Lets `elapsed` ticks pass. Parked messages age before the controller gets the tick. A timer
-    /// that expires within these ticks reaches the controller at the tick at which it expires.
+    /// Lets `elapsed` ticks pass. First shortens the relative times in parked messages, and then
+    /// gives the tick to the controller. A timer that expires within these ticks reaches the
+    /// controller at the tick at which it expires.
     pub fn tick(&mut self, elapsed: u32, world: World<'_, P>, fx: &mut Effects<P::Msg>) {
         let mut left = elapsed;
         while left > 0 && fx.violation.is_none() {
@@ -309,7 +310,9 @@ impl<P: Protocol> Station<P> {
             Disposition::Impossible(why) => self.violate(fx, why),
             other => self.violate(
                 fx,
-                &format!("only requests and messages may wait, but another input got {other:?}"),
+                &format!(
+                    "an input that is neither a request nor a message waits: its step returned {other:?}"
+                ),
             ),
         }
         self.settle(world, fx);
@@ -350,16 +353,17 @@ impl<P: Protocol> Station<P> {
         Stepper { node: &mut self.node, id: self.id, parked: &self.parked, waiting: &mut self.waiting }
     }
 
-    /// Appends a parked input to the list of its key. A request parked under its own slot is in no
-    /// list.
+    /// Appends a parked input to the list of its key (the event that the input waits for). Does
+    /// nothing for a request that waits for an answer to its own slot, because such a request is in
+    /// no list.
     fn list(&mut self, key: Key, parked: Parked<P::Msg>) {
         if !matches!(key, Key::Slot(_)) {
             self.parked.or_default(key).push_back(parked);
         }
     }
 
-    /// Presents a parked input again. Returns the key under which the input parks again. `None` if
-    /// the input is complete or waits for a fill.
+    /// Presents a parked input again. Returns the key (the event) that the input must still wait
+    /// for. `None` if the input is complete or waits for a fill.
     #[inline]
     fn present_parked(
         &mut self,
@@ -374,8 +378,8 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Presents a parked request again. Returns the key under which the request parks again. `None`
-    /// if the request is complete or waits for a fill.
+    /// Presents a parked request again. Returns the key (the event) that the request must still
+    /// wait for. `None` if the request is complete or waits for a fill.
     fn present_again(&mut self, slot: Slot, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> Option<Key> {
         let held = self.held.get_mut(&slot)?;
         let ask = RequestInput { slot, req: &held.req, data: &held.data };
@@ -392,9 +396,9 @@ impl<P: Protocol> Station<P> {
         key
     }
 
-    /// Presents a parked message again. Returns the key under which the message parks again. `None`
-    /// if the message is complete. The first presentation counted the message as an access, so this
-    /// function does not count the message again.
+    /// Presents a parked message again. Returns the key (the event) that the message must still
+    /// wait for. `None` if the message is complete. The first presentation counted the message as
+    /// an access, so this function does not count the message again.
     fn deliver_again(
         &mut self,
         from: NodeId,
@@ -408,8 +412,8 @@ impl<P: Protocol> Station<P> {
         pending.and_then(|pending| pending.key(fx))
     }
 
-    /// Presents the oldest parked access of a sender to a line. Returns the key under which the
-    /// access parks again. `None` if the access is complete.
+    /// Presents the oldest parked access of a sender to a line. Returns the key (the event) that
+    /// the access must still wait for. `None` if the access is complete.
     fn take_turn(
         &mut self,
         from: NodeId,
@@ -483,8 +487,9 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Presents the inputs parked under a key, oldest first, until one of them parks under the same
-    /// key again. That input stays at the head of the list. Returns the number of steps.
+    /// Presents the inputs that wait for a key (an event), oldest first, until one of them must
+    /// wait for the same key again. That input stays at the head of the list. Returns the number of
+    /// steps.
     fn wake(&mut self, key: Key, world: World<'_, P>, fx: &mut Effects<P::Msg>) -> u32 {
         if let Key::Slot(slot) = key {
             if self.parked_count(key) > 0 {

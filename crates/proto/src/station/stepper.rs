@@ -38,7 +38,8 @@ impl Hash for RequestStats {
 pub(super) enum Pending {
     /// The request waits for the fill of its line.
     Waits,
-    /// The input is parked (waits at the station), and is presented again when this key is woken.
+    /// The input is parked (waits at the station), and is presented again when the event that this
+    /// key names happens.
     Parks(Key),
     /// The input is parked (waits at the station), and is presented again when a way of this set is
     /// free.
@@ -46,8 +47,8 @@ pub(super) enum Pending {
 }
 
 impl Pending {
-    /// The key that wakes the waiting input, or `None` if the arrival of a fill wakes it. Requests
-    /// an eviction if the input needs a way.
+    /// The key that names the event for which the input waits, or `None` if it waits for a fill.
+    /// Requests an eviction if the input needs a way.
     pub(super) fn key<M>(self, fx: &mut Effects<M>) -> Option<Key> {
         match self {
             Pending::Waits => None,
@@ -150,10 +151,10 @@ fn need<M>(fx: &mut Effects<M>, set: SetIndex) -> Key {
 /// Counts a request once, as a hit, a miss or a bypass. Returns whether the request has been
 /// counted.
 ///
-/// A request that parks under its own slot is not counted yet, because it has not reached its
-/// access. Exception: it counts at once if the controller has already passed it on (a bypass). A
-/// request that is not a bypass counts as a hit if it is complete and none of its steps has sent a
-/// message or a memory operation. Otherwise it counts as a miss.
+/// A request that waits for an answer to its own slot is not counted yet, because it has not
+/// reached its access. Exception: it counts at once if the controller has already passed it on (a
+/// bypass). A request that is not a bypass counts as a hit if it is complete and none of its steps
+/// has sent a message or a memory operation. Otherwise it counts as a miss.
 pub(super) fn count_request<M>(
     fx: &mut Effects<M>,
     bypasses_before: u32,

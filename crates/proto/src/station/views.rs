@@ -1,4 +1,4 @@
-//! Views of the inputs that are parked at a station (a controller with its parked inputs).
+//! Checks of a station (a controller with its parked inputs), and read access to its parked inputs.
 
 use super::{Parked, Station};
 use crate::contract::{LineView, Node, Protocol, World};
@@ -113,7 +113,7 @@ impl<P: Protocol> Station<P> {
         requests == listed && turns == self.ordered.len()
     }
 
-    /// The number of inputs that are parked under a key.
+    /// The number of inputs that are parked under a key (wait for the event that it names).
     #[must_use]
     pub fn parked_count(&self, key: Key) -> usize {
         match key {
@@ -128,13 +128,13 @@ impl<P: Protocol> Station<P> {
         self.held.iter().filter(|(_, held)| held.under_slot).map(|(&slot, _)| slot)
     }
 
-    /// The keys under which inputs are parked, with the number of inputs for each key.
+    /// The keys (events) that parked inputs wait for, with the number of inputs for each key.
     pub fn parked_keys(&self) -> impl Iterator<Item = (Key, usize)> {
         let under_slots = self.under_slots().map(|slot| (Key::Slot(slot), 1));
         self.parked.iter().map(|(&key, list)| (key, list.len())).chain(under_slots)
     }
 
-    /// The parked requests, each with its key.
+    /// The parked requests, each with its key: the event that it waits for.
     pub fn parked_requests(&self) -> impl Iterator<Item = (Key, Slot)> {
         let under_slots = self.under_slots().map(|slot| (Key::Slot(slot), slot));
         let listed = self.parked.iter().flat_map(|(&key, list)| {
@@ -146,7 +146,7 @@ impl<P: Protocol> Station<P> {
         listed.chain(under_slots)
     }
 
-    /// The parked messages, each with its key and its sender.
+    /// The parked messages, each with its key (the event that it waits for) and its sender.
     pub fn parked_messages(&self) -> impl Iterator<Item = (Key, NodeId, &P::Msg)> {
         let unordered = self.parked.iter().flat_map(|(&key, list)| {
             list.iter().filter_map(move |p| match p {

@@ -80,10 +80,11 @@ pub struct CuSpec {
     pub lanes: u32,
     /// The rule that selects which ready wavefront of a SIMD unit issues next.
     pub scheduler: Scheduler,
-    /// The maximum number of posted accesses of one wavefront: outstanding stores, and atomics
-    /// without a result, after which the wavefront continues before they are answered. A wavefront
-    /// at this limit that awaits another such access waits until the first memory level answers
-    /// that access. If the limit is 0, a wavefront waits for every such access that it awaits.
+    /// The maximum number of posted accesses of one wavefront. A posted access is a store, or an
+    /// atomic without a result, that is not answered yet although its wavefront has continued. If a
+    /// wavefront at this limit waits for another such access, the wait ends when the first memory
+    /// level answers that access. If the limit is 0, the wavefront waits in this way for every such
+    /// access.
     #[serde(default, skip_serializing_if = "number::is_zero", deserialize_with = "number::whole_u32")]
     pub posted_stores: u32,
 }

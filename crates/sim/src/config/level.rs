@@ -64,8 +64,8 @@ pub struct LevelSpec {
     /// The number of requests from cores that a controller accepts in one cycle.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub ports: u32,
-    /// The size of each controller's data array. If absent, the level keeps no lines, and the next
-    /// six keys have no effect.
+    /// The size of each controller's data array. If absent, the level keeps no lines, and the keys
+    /// from `ways` to `invalidate_cycles` have no effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u64>,
     /// The number of lines in a set.

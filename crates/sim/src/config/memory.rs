@@ -41,7 +41,7 @@ pub enum Invalidation {
 }
 
 /// The mechanism by which a cache finds its dirty lines at the beginning of a flush. The station (the
-/// cache's controller) serves no request during a walk.
+/// cache's controller) serves no request during a walk, and writes the lines out after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlushWalk {
@@ -62,6 +62,12 @@ impl FlushWalk {
             FlushWalk::Lines => lines,
             FlushWalk::Sets => lines / u64::from(ways.max(1)),
         }
+    }
+
+    /// The maximum number of dirty lines in a cache with this number of lines. A cache that walks has
+    /// no store FIFO.
+    pub(super) fn dirty_lines(self, fifo_entries: u32, lines: u32) -> u32 {
+        if self == FlushWalk::None { fifo_entries } else { lines }
     }
 
     fn is_none(&self) -> bool {

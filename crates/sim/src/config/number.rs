@@ -57,7 +57,8 @@ pub(super) fn positive_u64<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D:
     from.deserialize_u64(WholeNumber { min: 1, max: i64::MAX as u64 })
 }
 
-/// Whether a number has its default, zero, so that a description need not show it.
+/// Whether a number is zero, which is its default value. The text of a machine description leaves
+/// such a number out.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 pub(super) fn is_zero(number: &u32) -> bool {
     *number == 0

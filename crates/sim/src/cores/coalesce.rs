@@ -105,9 +105,9 @@ impl Coalescer {
         }
     }
 
-    /// The position in `parts` of the part for `line`. If `parts` has no such part, the caller adds
-    /// it at the end, and the result is that position. `parts` has at most one part for each lane,
-    /// so the hash table stays at most a quarter full.
+    /// The position in `parts` of the part for `line`. If `parts` has no such part, the result is
+    /// the length of `parts`, and the caller must append the part there. `parts` has at most one
+    /// part for each lane, so the hash table stays at most a quarter full.
     #[inline]
     fn position(&mut self, line: LineAddr, parts: &[LinePart]) -> usize {
         let mut slot = (line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize;

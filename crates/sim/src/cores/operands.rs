@@ -26,8 +26,8 @@ pub(crate) fn describe(op: &Posted) -> &'static str {
     }
 }
 
-/// Copies the operands of the lanes of a part to the positions of their addresses in the line. A
-/// part is the portion of an instruction that concerns one line.
+/// Copies the operand of each lane of a part to the lane's address in the line. A part is the
+/// portion of an instruction that concerns one line.
 #[inline]
 pub(crate) fn gather_operands(
     data: &Packed,

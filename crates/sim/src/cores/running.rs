@@ -55,8 +55,8 @@ impl Cores<'_> {
         self.go_on(engine, reports, session, number)
     }
 
-    /// Queues the arithmetic before a wavefront's next operation at its SIMD unit. If nothing is
-    /// left to do, the wavefront retires and is returned.
+    /// Queues the arithmetic that precedes a wavefront's next operation. The wavefront's SIMD unit
+    /// runs the arithmetic later. If nothing is left to do, the wavefront retires and is returned.
     pub(crate) fn go_on<Pr: Probe>(
         &mut self,
         engine: &mut Engine,

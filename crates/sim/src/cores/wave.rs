@@ -44,8 +44,8 @@ pub(crate) struct Wave {
     pub(crate) pending: VecDeque<OpId>,
     pub(crate) waits_for: Option<OpId>,
     pub(crate) ended: bool,
-    /// The arithmetic of the wavefront's code after its last operation, which no SIMD unit has run
-    /// yet. It runs before the next operation, or before the wavefront ends.
+    /// The arithmetic that the wavefront's code did after its last operation. No SIMD unit has run
+    /// it yet. It runs before the next operation, or before the wavefront ends.
     pub(super) tail: Work,
     pub(crate) issue: Issue,
     pub(crate) next_issue: u32,

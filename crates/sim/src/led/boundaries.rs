@@ -21,7 +21,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     /// Records that a step of the program (the requests at a kernel boundary, or the code after
     /// them) has ended (true) or that the next step has begun (false). While the value is true, the
-    /// machine waits for the move that begins the next step.
+    /// machine waits for the move of the script that begins the next step.
     pub(crate) fn set_between_steps(&mut self, is_between_steps: bool) {
         if let Some(script) = self.script.as_mut().filter(|script| script.orders_boundaries()) {
             script.is_between_steps = is_between_steps;
@@ -55,8 +55,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.led_kernels().zip(number).is_some_and(|(kernels, number)| number >= kernels.len())
     }
 
-    /// Queues an acquire or release request at a kernel's beginning or end. If moves order these
-    /// requests, the request is held until a move names it.
+    /// Queues an acquire or release request at a kernel's beginning or end. If moves (steps of the
+    /// script) order these requests, the request is held until a move names it.
     pub(crate) fn queue_boundary(&mut self, now: Cycle, number: u32, agent: Agent, instr: u32) {
         match self.script.as_mut().filter(|script| script.orders_boundaries()) {
             Some(script) => script.boundary.push((number, agent, instr)),
@@ -64,8 +64,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Makes the held request of one agent at a kernel's beginning or end. `number` is the number
-    /// of the agent in moves. Returns `None` if this move is not possible.
+    /// Makes the held acquire or release request of one agent (a compute unit or the command
+    /// processor) at a kernel's beginning or end. `number` is the number by which the script names
+    /// the agent. Returns `None` if no such request can be made now.
     pub(crate) fn make_boundary(&mut self, now: Cycle, number: u32) -> Option<&'static str> {
         let script = self.script.as_mut().filter(|script| !script.is_between_steps)?;
         let at = script.boundary.iter().position(|&(other, ..)| other == number)?;
@@ -74,8 +75,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// Makes the move that begins the next step of the program: requests at a kernel boundary, or
-    /// the code after them. Returns `None` if this move is not possible.
+    /// Makes the move (a step of the script) that begins the next step of the program: requests at
+    /// a kernel boundary, or the code after them. Returns `None` if this move is not possible.
     pub(crate) fn make_next(&mut self, now: Cycle, held: &mut Vec<Event>) -> Option<&'static str> {
         if self.is_between_steps() {
             self.set_between_steps(false);
@@ -128,8 +129,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.cores.waves().all(|(_, wave)| is_done(wave)) && !self.host.is_at_work() && !is_preempted
     }
 
-    /// The possible moves that do not name a held event: the beginning of the next step, requests
-    /// at a kernel boundary, and the resumption of preempted work-groups.
+    /// The possible moves (steps of a script) that do not name a held event. Such moves begin the
+    /// next step of the program, make a request at a kernel boundary, or resume a preempted
+    /// work-group.
     pub(crate) fn open_without_events(&self) -> Vec<Move> {
         let Some(script) = &self.script else { return Vec::new() };
         let mut open = Vec::new();

@@ -22,7 +22,9 @@ pub(crate) struct Crossing {
     age: IssueId,
 }
 
-/// The list that holds a crossing until a move names it, with the index in this list.
+/// The list that holds a crossing until a move (a step of the script) names it, with the index in
+/// this list. A crossing is a request or answer between a core and a station (controller) that does
+/// not receive the core's plain loads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum HeldCrossing {
     /// The crossing is an answer. The field is its index among the held events.
@@ -87,8 +89,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         })
     }
 
-    /// The possible moves of all held crossings. Crossings of one issuer between the same two
-    /// stations (controllers) are numbered by age.
+    /// The moves (steps of a script) that let the held crossings happen. A crossing is a request or
+    /// answer between a core and a station (controller) that does not receive the core's plain
+    /// loads. Crossings of one issuer between the same two stations are numbered by age.
     pub(crate) fn crossings(&self, held: &[Event]) -> Vec<(Move, HeldCrossing)> {
         let Some(script) = &self.script else { return Vec::new() };
         let answers = held.iter().enumerate();
@@ -108,8 +111,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         moves.collect()
     }
 
-    /// Performs the held crossing that a move names. Returns `None` if no held crossing matches the
-    /// move.
+    /// Performs the held crossing that a move (a step of the script) names: a request to a station
+    /// (controller) other than the core's usual one, or the answer to such a request. Returns
+    /// `None` if no held crossing matches the move.
     pub(crate) fn make_cross(&mut self, now: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
         let (_, held_crossing) = self.crossings(held).into_iter().find(|(other, _)| *other == mv)?;
         match held_crossing {

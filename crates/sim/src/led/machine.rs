@@ -45,8 +45,8 @@ enum Choice {
     Last,
 }
 
-/// The maximum number of timer events before the first move. A limit is necessary because some
-/// timers never stop.
+/// The maximum number of timer events before the script's first move. A limit is necessary because
+/// some timers never stop.
 const TIMERS_MAX: u32 = 10_000;
 
 impl<Pr: Probe> Machine<'_, Pr> {
@@ -89,8 +89,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Ok(ScriptResult { stations, steps, end })
     }
 
-    /// Processes the events that need no move. In the setup before the first move (`is_setup`),
-    /// these are all events except the issue of operations by wavefronts and the host.
+    /// Processes the events that need no move (step of the script). In the setup before the first
+    /// move (`is_setup`), these are all events except the issue of operations by wavefronts and the
+    /// host.
     fn go_on(&mut self, held: &mut Vec<Event>, is_setup: bool) -> Result<(), RunError> {
         let mut timers = 0;
         while !self.engine.has_failed()
@@ -182,8 +183,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Choice::Of(Move::Issue(MoveIssuer::Wave { work_group: at.work_group, wave: at.wave }))
     }
 
-    /// The move that names this event, if the event may happen now. `None` if no move names the
-    /// event, or if the event must wait for other events first.
+    /// The move (a step of the script) that names this event, if the event may happen now. `None`
+    /// if no move names the event, or if the event must wait for other events first.
     fn is_open(&self, event: Event) -> Option<Move> {
         let Choice::Of(mv) = self.choice(event) else { return None };
         if matches!(mv, Move::Issue(_)) && !self.may_issue() {
@@ -202,7 +203,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(mv)
     }
 
-    /// The index in `held` of the first event that the move names.
+    /// The index in `held` of the first event that the move (a step of the script) names.
     fn find(&self, mv: Move, held: &[Event]) -> Option<usize> {
         let mv = match mv {
             Move::Serve { station, line, .. } => Move::Serve { station, line, answers: false },
@@ -211,8 +212,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         held.iter().position(|&event| self.is_open(event) == Some(mv))
     }
 
-    /// Makes a move, and then processes the events that need no move. Returns `None` if the move is
-    /// not possible.
+    /// Makes a move (a step of the script), and then processes the events that need no move.
+    /// Returns `None` if the move is not possible.
     fn make(&mut self, mv: Move, held: &mut Vec<Event>) -> Result<Option<MadeMove>, RunError> {
         let cycle = self.engine.now();
         let what = match mv {
@@ -247,8 +248,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Ok(Some(MadeMove { cycle, what }))
     }
 
-    /// Makes a move that names a held event, a held request or a preempted work-group. Returns
-    /// `None` if the move is not possible.
+    /// Makes a move (a step of the script) that names a held event, a held request or a work-group.
+    /// Returns `None` if the move is not possible.
     fn make_led(&mut self, cycle: Cycle, mv: Move, held: &mut Vec<Event>) -> Option<&'static str> {
         match mv {
             Move::Boundary { agent } => self.make_boundary(cycle, agent),
@@ -289,8 +290,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// If the last move led to a row that the protocol's tables call impossible, or left a station
-    /// (a controller of the protocol) with a wrong count or a lost wake, the message of this fault.
+    /// If the last move (a step of the script) led to a row that the protocol's tables call
+    /// impossible, or left a station (a controller with its parked inputs) with a wrong count or
+    /// with a parked input that should have been presented again, the message of this fault.
     /// Otherwise `None`.
     fn impossible(&mut self) -> Result<Option<String>, RunError> {
         match self.engine.take_failure() {
@@ -300,7 +302,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// All moves that are possible now.
+    /// All moves (steps of a script) that are possible now.
     fn open(&mut self, held: &[Event]) -> Vec<Move> {
         let mut open: Vec<Move> = Vec::new();
         for &event in held {
@@ -317,8 +319,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         open
     }
 
-    /// The state of the run after the last move. If all threads have ended, the kernel is first
-    /// allowed to end, and the host to continue.
+    /// The state of the run after the last move of the script. If all threads have ended, the
+    /// kernel is first allowed to end, and the host to continue.
     fn close(mut self, held: Vec<Event>) -> Result<ScriptEnd, RunError> {
         let open = self.open(&held);
         // A program can end while a periodic timer runs.

@@ -20,8 +20,8 @@ pub enum MoveIssuer {
     Host,
 }
 
-/// One step of a schedule. Stations (controllers of the protocol) are numbered in the order of the
-/// protocol's kinds.
+/// One step of a schedule. Stations (controllers of the protocol) are numbered in the order in
+/// which the protocol lists its kinds of controllers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Move {
     /// A wavefront or the host issues its next operation, or a wavefront makes the acquire after a
@@ -81,8 +81,9 @@ pub enum Move {
         /// The station (controller) that the request or answer reaches. If a core receives the
         /// answer, the station that receives the core's plain loads stands for the core.
         to: u32,
-        /// The issuer of the operation. If a work-group moves to another compute unit, its first
-        /// wavefront counts as the issuer.
+        /// The issuer of the operation. If the operation is the acquire or release of a work-group
+        /// that goes to another compute unit, the first wavefront of the work-group counts as the
+        /// issuer.
         issues: MoveIssuer,
         /// The index of this request or answer among those of the same issuer between the same two
         /// stations (controllers), sorted by the age of their operations.
@@ -112,7 +113,8 @@ pub enum Move {
     },
 }
 
-/// A kernel for which moves decide the order of the requests at its beginning and end.
+/// A kernel whose requests at its beginning and end are made in an order that the moves of the
+/// script decide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScriptKernel {
     /// Whether the host may have written since the previous kernel.
@@ -120,7 +122,8 @@ pub struct ScriptKernel {
     /// Whether the writes of the kernel are released to the host when the host next accesses
     /// memory.
     pub is_released: bool,
-    /// Whether the program continues after the kernel. If it does, a move ends the kernel.
+    /// Whether the program continues after the kernel. If it does, a move of the script ends the
+    /// kernel.
     pub is_followed: bool,
 }
 
@@ -130,15 +133,15 @@ pub struct Script<'a> {
     /// The lines whose pages have a chiplet from the start, each with its chiplet, in the order of
     /// placement. Only for machines that place pages by first touch.
     pub pages: &'a [(LineAddr, u16)],
-    /// The kernels for which moves decide the order of the requests at their beginning and end, in
-    /// launch order. Kernels after these run when all moves are made. If `None`, no move is needed
-    /// for such requests.
+    /// The kernels whose requests at their beginning and end are made in the order of the moves.
+    /// The kernels are in launch order. Kernels after these run when all moves are made. If `None`,
+    /// such requests need no move.
     pub kernels: Option<&'a [ScriptKernel]>,
-    /// The moves in the order in which they are made.
+    /// The moves (steps of the schedule) in the order in which they are made.
     pub moves: &'a [Move],
 }
 
-/// A move that was made, and its time.
+/// A move (a step of the script) that was made, and its time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MadeMove {
     /// The cycle at which the move was made.
@@ -148,7 +151,7 @@ pub struct MadeMove {
     pub what: &'static str,
 }
 
-/// The state of the run after the last move.
+/// The state of the run after the last move of the script.
 #[derive(Debug)]
 pub enum End {
     /// Every thread has ended, and nothing was outstanding. The kernel and the host code have
@@ -157,7 +160,7 @@ pub enum End {
     /// Every thread has ended, but part of the machine is not at rest. For example, a station
     /// (controller) still has a parked input. The text is the reason.
     NotAtRest(String),
-    /// No move is possible, and some thread has not ended.
+    /// No further move is possible, but some thread has not ended.
     Stuck,
     /// No move of the script is left, but the run has not ended: these moves are possible.
     Unfinished(Vec<Move>),
@@ -173,14 +176,14 @@ pub struct ScriptOutcome {
     pub stations: Vec<String>,
     /// The moves that were made, in order. Each has its cycle and its effect.
     pub steps: Vec<MadeMove>,
-    /// The state of the run after the last move.
+    /// The state of the run after the last move of the script.
     pub end: End,
 }
 
 /// The reason why a machine cannot follow a script.
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
-    /// The run fails for a reason that does not depend on the order of moves.
+    /// The run fails for a reason that does not depend on the order of the script's moves.
     #[error(transparent)]
     Run(#[from] RunError),
     /// A move of the script is not possible when its turn comes.

@@ -1,5 +1,5 @@
-//! Preemption: a move takes a work-group off its compute unit, and another move resumes it on a
-//! different one.
+//! Preemption: a move (a step of the script) takes a work-group off its compute unit, and another
+//! move resumes it on a different one.
 //!
 //! When a move preempts a work-group, no request of the work-group is outstanding. The old compute
 //! unit makes the release of a kernel's end, at device scope. Before the work-group continues, the
@@ -19,7 +19,8 @@ use crate::reports::attribution::Cause;
 use crate::reports::probe::Probe;
 
 impl<Pr: Probe> Machine<'_, Pr> {
-    /// The wavefront that a held event concerns. `None` if the event concerns no wavefront.
+    /// The wavefront of a held event (an event that waits for a move of the script). `None` if the
+    /// event concerns no wavefront.
     fn wave_of(&self, event: Event) -> Option<u32> {
         match event {
             Event::Simd(unit) => self.cores.running(unit),
@@ -63,7 +64,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some("")
     }
 
-    /// The possible moves that resume preempted work-groups on other compute units.
+    /// The possible moves (steps of a script) that resume preempted work-groups on other compute
+    /// units.
     pub(crate) fn resumes(&self) -> Vec<Move> {
         let preempted = self.script.iter().flat_map(|script| &script.preempted);
         let off = preempted.filter(|preempted| preempted.stage == PreemptStage::Off);
@@ -77,7 +79,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Resumes a preempted work-group on another compute unit. The new compute unit makes an
-    /// acquire. Returns `None` if this move is not possible.
+    /// acquire. Returns `None` if the work-group cannot resume there now.
     pub(crate) fn make_resume(&mut self, now: Cycle, work_group: u32, cu: u32) -> Option<&'static str> {
         if !self.resumes().contains(&Move::Resume { work_group, cu }) {
             return None;

@@ -44,10 +44,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return self.engine.violate(why);
         }
         let leave_times = self.stations.leave_times(now, &mut self.reports, station, input, &out.uses);
-        if leave_times.walk > 0 {
+        let LeaveTimes { invalidation, walk_end, .. } = leave_times;
+        if invalidation > 0 || walk_end.is_some() {
             match input {
                 StepInput::Request { .. } => self.ports.keep_until(station, leave_times.accepts),
-                _ => self.ports.delay(now, station, leave_times.walk),
+                _ => {
+                    self.ports.keep_until(station, walk_end.unwrap_or(0));
+                    self.ports.delay(now, station, invalidation);
+                }
             }
         }
         let trail = trail.at_bank(leave_times.queued);
@@ -72,7 +76,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             out.replies.clear();
         }
         while let Some(class) = out.timers.pop() {
-            self.stations.arm(&mut self.engine, station, class);
+            self.stations.arm(&mut self.engine, station, class, walk_end);
         }
         if let Some(ticks) = out.deadline.take() {
             let watch = &mut self.reports.watch;
@@ -129,12 +133,6 @@ impl<Pr: Probe> Machine<'_, Pr> {
 
     #[inline(never)]
     pub(super) fn timer_due(&mut self, now: Cycle, station: StationId, class: TimerClass) {
-        if class == TimerClass::Drain
-            && let Some(end) = self.stations.walks_until(now, station)
-        {
-            // A flush that began after the timer was armed walks over the cache.
-            return self.engine.at(end, Event::Timer(station, class));
-        }
         self.stations.disarm(station, class);
         self.catch_up(now, station);
         self.stations.timer(station, class);

@@ -40,11 +40,13 @@ impl Departures {
 #[derive(Debug, Default)]
 pub(super) struct LastDepartures {
     last: FxHashMap<StationId, Cycle>,
-    /// If the map has this number of destinations, the times that have passed are removed.
+    /// If the map `last` has this number of destinations, the times that have passed are removed
+    /// from it.
     prunes_at: usize,
 }
 
-/// The size of the map below which no times are removed.
+/// If fewer destinations than this number have a recorded departure time, no recorded time is
+/// removed.
 const KEPT: usize = 64;
 
 impl LastDepartures {

@@ -17,8 +17,8 @@ use crate::stations::fabric::LevelInfo;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Placement {
     chiplets: u32,
-    /// The number of nodes of each chiplet. The next field, `cus`, is the number of its compute
-    /// units.
+    /// The number of network nodes of each chiplet. The field `cus` is the number of compute units
+    /// of each chiplet.
     nodes: u32,
     cus: u32,
     /// The grid of a mesh or torus. `None` for a crossbar.

@@ -252,11 +252,10 @@ impl Ports {
         }
     }
 
-    /// Blocks the port of a station (controller) until the cycle `until`. The station has just
-    /// taken a request.
+    /// Blocks the port of a station (controller) at least until the cycle `until`.
     pub(crate) fn keep_until(&mut self, station: StationId, until: Cycle) {
         if let Some(port) = self.get_mut(station) {
-            port.free_at = until;
+            port.free_at = port.free_at.max(until);
         }
     }
 

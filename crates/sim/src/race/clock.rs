@@ -47,7 +47,8 @@ impl Clock {
         *place = epoch.max(*place);
     }
 
-    /// Combines this clock with another one: takes the later epoch of each thread.
+    /// Combines this clock with another one: takes the later epoch of each thread. An epoch is the
+    /// time between two releases or barriers of a thread.
     pub(super) fn join(&mut self, other: &Clock) {
         self.host = self.host.max(other.host);
         if other.epochs.is_empty() {
@@ -60,7 +61,8 @@ impl Clock {
         }
     }
 
-    /// Extends the stored range to the threads from `first` up to, but not including, `end`.
+    /// Extends the range of threads for which this clock stores epochs, so that it contains the
+    /// threads from `first` up to, but not including, `end`.
     fn widen(&mut self, first: u32, end: u32) {
         if self.epochs.is_empty() {
             self.first = first;

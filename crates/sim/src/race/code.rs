@@ -12,9 +12,10 @@ use rustc_hash::FxHashMap;
 pub(super) struct CodeId(pub(super) u16);
 
 impl CodeId {
-    /// The number of bits of a code site's number.
+    /// The number of bits in the number of a code site (an operation at a place in the source).
     pub(super) const BITS: u32 = 12;
-    /// The maximum number of code sites that have numbers of their own.
+    /// The maximum number of code sites (operations at places in the source) that have numbers of
+    /// their own.
     const MOST: usize = (1 << CodeId::BITS) - 1;
 }
 
@@ -123,12 +124,13 @@ pub(super) struct Codes {
     all: Vec<Code>,
     numbers: FxHashMap<Key, CodeId>,
     last: Option<(Key, CodeId)>,
-    /// The number of accesses from code sites that have no number of their own.
+    /// The number of accesses from code sites (operations at places in the source) that have no
+    /// number of their own.
     pub(super) overflowed: u64,
 }
 
-/// The fields that identify a code site. The address of the source file's name is used instead of
-/// the name, because it is cheaper to compare.
+/// The fields that identify a code site (an operation at a place in the source). The address of the
+/// source file's name is used instead of the name, because it is cheaper to compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Key {
     kernel: Option<u16>,
@@ -165,8 +167,8 @@ impl Codes {
         number
     }
 
-    /// The number of a known code site with the same semantics as `code`. It serves for a code site
-    /// that can have no number of its own.
+    /// The number of a known code site (an operation at a place in the source) with the same
+    /// semantics as `code`. It serves for a code site that can have no number of its own.
     fn like(&self, code: &Code) -> CodeId {
         let alike = |other: &&Code| {
             (other.what, other.semantics, other.space) == (code.what, code.semantics, code.space)

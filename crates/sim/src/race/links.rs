@@ -23,8 +23,8 @@ pub(super) enum SyncPlace {
     Anywhere,
 }
 
-/// An operation that makes a release or an acquire: its thread, its epoch and its code site (place
-/// in the source).
+/// An operation that makes a release or an acquire: its thread, its epoch (the time between two
+/// releases or barriers of the thread) and its code site (place in the source).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Source {
     pub(super) standing: Standing,
@@ -47,7 +47,8 @@ pub(super) struct Published {
 }
 
 /// The clocks that an acquire may take, and the operations that made the releases. The flag of an
-/// operation tells whether its code site made releases in more than one work-group.
+/// operation tells whether its code site (place in the source) made releases in more than one
+/// work-group.
 type AcquirableRelease = (Published, Vec<(Source, bool)>);
 
 /// The combined releases of all threads at one scope and one place.
@@ -58,7 +59,7 @@ struct Channel {
     /// the token that identifies its operation.
     tentative: Vec<(usize, Published)>,
     /// The operations that made the releases. The flag of an operation tells whether its code site
-    /// made releases in more than one work-group.
+    /// (place in the source) made releases in more than one work-group.
     sources: Vec<(Source, bool)>,
 }
 
@@ -76,8 +77,8 @@ pub(super) struct MissedLink {
 pub(super) struct Thread {
     pub(super) standing: Standing,
     pub(super) epoch: u32,
-    /// Threads with numbers below this one belong to kernels that have ended. This thread is
-    /// therefore ordered after all of their operations.
+    /// A limit of thread numbers: threads with smaller numbers belong to kernels that have ended.
+    /// The thread that has this field is therefore ordered after all of their operations.
     pub(super) since: u32,
     /// The epoch of the host in which it launched the thread's kernel. An epoch of a thread is the
     /// time between two of its releases.
@@ -95,8 +96,9 @@ pub(super) struct Thread {
     /// For each place (such as a word of memory), the releases that earlier atomic reads of this
     /// thread found there. A later acquire fence synchronizes with these releases.
     seen: Vec<(SyncPlace, Vec<AcquirableRelease>)>,
-    /// Tokens of operations that are recorded at their completion instead of their issue. Each has
-    /// the epoch in which its operation was issued.
+    /// Tokens (numbers) of operations that are recorded at their completion instead of their issue.
+    /// Each has the epoch (the time between two releases or barriers of the issuing thread) in
+    /// which its operation was issued.
     pub(super) in_flight: Vec<(usize, u32)>,
     pub(super) barriers: u32,
 }
@@ -130,21 +132,21 @@ impl Thread {
     }
 
     /// Whether epoch `epoch` of `thread` (the time between two of its releases) happened before the
-    /// next operation of this thread.
+    /// next operation of the thread to which `self` belongs.
     #[inline]
     pub(super) fn knows(&self, thread: ThreadId, epoch: u32) -> bool {
         self.knows_anyway(thread, epoch) || self.clocks.iter().any(|(_, clock)| clock.of(thread) >= epoch)
     }
 
     /// Whether epoch `epoch` of `thread` (the time between two of its releases) happened before the
-    /// next operation of this thread, if both access local memory.
+    /// next operation of the thread to which `self` belongs, if both access local memory.
     #[inline]
     pub(super) fn knows_locally(&self, thread: ThreadId, epoch: u32) -> bool {
         self.local.of(thread) >= epoch || self.knows(thread, epoch)
     }
 
-    /// Whether a thread that synchronizes with the next operation of this thread is also ordered
-    /// after epoch `epoch` of `thread` (the time between two of its releases).
+    /// Whether a third thread that synchronizes with the next operation of `self` (a thread) is
+    /// thereby also ordered after epoch `epoch` of `thread` (the time between two of its releases).
     #[inline]
     pub(super) fn passes_on(&self, model: RaceModel, thread: ThreadId, epoch: u32) -> bool {
         match model {
@@ -155,7 +157,8 @@ impl Thread {
     }
 
     /// Whether epoch `epoch` of `thread` (the time between two of its releases) would have happened
-    /// before the next operation of this thread if all scopes were one scope.
+    /// before the next operation of the thread to which `self` belongs, if all scopes were one
+    /// scope.
     pub(super) fn would_know(&self, thread: ThreadId, epoch: u32) -> bool {
         self.wide.of(thread) >= epoch
     }
@@ -462,8 +465,8 @@ impl Channel {
         }
     }
 
-    /// The combined clocks of the releases of this channel. An acquire may take them now. Releases
-    /// by operations that may turn out not to write are included.
+    /// The combined clocks of the releases of this channel (one scope and one place). An acquire
+    /// may take them now. Releases by operations that may turn out not to write are included.
     fn acquirable(&self) -> Published {
         let mut acquirable = self.all.clone();
         for (_, published) in &self.tentative {

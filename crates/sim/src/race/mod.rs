@@ -81,8 +81,8 @@ pub struct Detector {
     found: FoundRaces,
     arrays: Vec<ArrayInfo>,
     accesses: u64,
-    /// The number of threads and epochs beyond the limits of the detector. It may miss races of
-    /// these threads and epochs.
+    /// The number of threads and epochs (times between two releases or barriers of a thread) beyond
+    /// the limits of the detector, which may miss races of these threads and epochs.
     unwatched: u64,
 }
 
@@ -159,8 +159,8 @@ impl Detector {
         Some(Thread::new(standing, self.host.since, launched))
     }
 
-    /// Begins a new epoch of the thread after a release, a barrier or a launch. An earlier release
-    /// does not cover the accesses of the new epoch.
+    /// Begins a new epoch of the thread, because the thread has made a release, a barrier or a
+    /// launch. An earlier release does not cover the accesses of the new epoch.
     fn next_epoch(&mut self, thread: &mut Thread) {
         thread.epoch += 1;
         if thread.epoch > EPOCHS_MOST {

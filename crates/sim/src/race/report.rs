@@ -118,8 +118,8 @@ pub struct Usage {
     pub spilled: u64,
     /// The length of the longest list of records of one word.
     pub longest_list: u64,
-    /// The number of wavefronts and releases beyond the limits of the detector. It may miss their
-    /// races.
+    /// The number of wavefronts and releases beyond the limits of the detector, which may miss
+    /// races of these wavefronts and releases.
     pub unwatched: u64,
 }
 

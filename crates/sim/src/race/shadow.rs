@@ -15,12 +15,14 @@ const EPOCH_BITS: u32 = 19;
 const LANE_BITS: u32 = 6;
 const MASK_BITS: u32 = 4;
 
-/// The largest thread number that a record can hold. The next constant is the largest epoch.
+/// The largest thread number that a record can hold. The constant `EPOCHS_MOST` is the largest
+/// number of an epoch (the time between two releases or barriers of a thread).
 pub(super) const THREADS_MOST: u32 = (1 << THREAD_BITS) - 1;
 pub(super) const EPOCHS_MOST: u32 = (1 << EPOCH_BITS) - 1;
 
-/// The record of one access to a word: thread, epoch, code site, lane, and accessed bytes, packed
-/// in 64 bits. In sorted order, the records of a thread are adjacent.
+/// The record of one access to a word: thread, epoch (time between two releases or barriers of the
+/// thread), code site (place in the source), lane, and accessed bytes, packed in 64 bits. In sorted
+/// order, the records of a thread are adjacent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Record(u64);
 
@@ -66,8 +68,9 @@ impl Record {
         (self.0 >> 2) as u8 & ((1 << MASK_BITS) - 1)
     }
 
-    /// Whether `other` adds nothing to this record: both have the same thread, epoch and code site
-    /// (place in the source), and `other` has no further bytes. `other` need not be stored then.
+    /// Whether `other` adds nothing to this record: both have the same thread, epoch (time between
+    /// two releases or barriers of the thread) and code site (place in the source), and `other` has
+    /// no further bytes. `other` need not be stored then.
     #[inline]
     pub(super) fn is_repeated_by(self, other: Record) -> bool {
         (self.0 ^ other.0) >> (2 + MASK_BITS + LANE_BITS) == 0 && other.mask() & !self.mask() == 0

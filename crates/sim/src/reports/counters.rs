@@ -60,8 +60,8 @@ counts! {
     /// The number of requests that were answered.
     answers,
     /// The cycles from issue to completion, summed over the kernel boundaries and the operations of
-    /// wavefronts (except accesses to local memory). The counters from here to
-    /// `release_wait_cycles` are parts of it.
+    /// wavefronts (except accesses to local memory). The counters from `load_wait_cycles` to
+    /// `release_wait_cycles` are parts of this one.
     op_wait_cycles,
     /// The cycles from issue to completion of plain loads, summed over all of them.
     load_wait_cycles,
@@ -137,11 +137,13 @@ pub(crate) struct LevelUses {
     pub(crate) lock_broadcasts: u64,
     pub(crate) changes_ended: u64,
     /// The cycles from the beginning to the end of a change of epochs, summed over all changes that
-    /// have ended.
+    /// have ended. During an epoch, the addresses of one band (a group of addresses) may be
+    /// written.
     pub(crate) change_cycles: u64,
     pub(crate) writes_blocked: u64,
     pub(crate) blocked_at_change: u64,
-    /// The maximum number of blocked writes of one station (controller).
+    /// The maximum number of writes that were blocked at one station (controller) at the same time,
+    /// because the epoch that allows these writes had not come.
     pub(crate) blocked_peak: u64,
 }
 
@@ -265,7 +267,8 @@ pub(crate) struct Tally {
     /// The number of lines that are registered (owned by a cache) now.
     registered: u64,
     registered_peak: u64,
-    /// The cycle at which the last change of epochs began.
+    /// The cycle at which the last change of epochs began. An epoch is a time in which a protocol
+    /// allows writes to a group of addresses.
     change_begun_at: Cycle,
     touched_by_atomics: FxHashSet<LineAddr>,
 }
@@ -325,7 +328,8 @@ impl Tally {
         self.count_step();
     }
 
-    /// Counts a change of epochs that began or ended. One change is under way at a time.
+    /// Counts a change of epochs that began or ended. An epoch is a time in which a protocol allows
+    /// writes to a group of addresses. Only one change is under way at a time.
     #[cold]
     fn epoch_change(&mut self, now: Cycle, level: u8, uses: &Uses) {
         if uses.changes_begun > 0 {

@@ -77,7 +77,8 @@ pub struct Timeline<W: Write> {
     /// The conditions that have not ended, by station (controller) and track name, each with its
     /// first cycle. A condition is a state that lasts, such as a granted epoch.
     conditions: BTreeMap<(u32, &'static str), (String, Cycle)>,
-    /// The cycle of the latest change of conditions of any station (controller).
+    /// The cycle at which a condition of any station (controller) changed last. A condition is a
+    /// state that lasts, such as a granted epoch.
     latest: Cycle,
     intervals: Intervals,
     has_begun: bool,
@@ -224,8 +225,8 @@ impl<W: Write> Timeline<W> {
         });
     }
 
-    /// Writes the condition of a station (controller) that ends on a track, and begins the next
-    /// condition on this track.
+    /// Writes the condition of a station (controller) that ends now on a track, and begins the next
+    /// condition on this track. A condition is a state that lasts, such as a granted epoch.
     fn condition(&mut self, now: Cycle, at: (u32, &'static str), next: Option<String>) {
         self.latest = now;
         if let Some((text, from)) = self.conditions.remove(&at) {

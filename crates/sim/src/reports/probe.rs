@@ -113,8 +113,9 @@ pub trait Probe {
     fn draws(&self) -> bool {
         false
     }
-    /// A station (controller) has these conditions from cycle `now` on. The machine calls this
-    /// function after each step of a station if the probe [draws](Probe::draws) them.
+    /// A station (controller) has these conditions (states that last, such as a granted epoch) from
+    /// cycle `now` on. The machine calls this function after each step of a station if the probe
+    /// [draws](Probe::draws) them.
     #[inline]
     fn conditions(&mut self, now: Cycle, station: u32, conditions: Vec<Condition>) {}
     /// A message enters the network.

@@ -21,24 +21,26 @@ use crate::config::System;
 use crate::network::noc::Topology;
 use crate::queue::Cycle;
 
-/// The minimum patience in round trips to memory. It is more than one because accesses queue behind
-/// each other.
+/// The minimum patience (the allowed number of cycles without progress), in round trips to memory.
+/// The minimum is more than one because accesses queue behind each other.
 const ROUND_TRIPS: u64 = 16;
-/// The minimum patience in periods of the longest timer.
+/// The minimum patience (the allowed number of cycles without progress), in periods of the longest
+/// timer.
 const TIMER_PERIODS: u64 = 4;
-/// A computation is long if it takes more cycles than the patience divided by this number.
+/// A computation is long if it takes more cycles than the patience (the allowed number of cycles
+/// without progress) divided by this number.
 const LONG_TIMES: u64 = 4;
 
 /// The number that stands for the host in [`Watch::busy`]. Small numbers stand for wavefronts.
 pub(crate) const BUSY_HOST: u32 = u32::MAX;
 /// The number that stands for the command processor in [`Watch::busy`], while it launches a kernel.
 pub(crate) const BUSY_LAUNCH: u32 = u32::MAX - 1;
-/// The number that stands for the first station (controller) in [`Watch::busy`]. For station `n`,
-/// it is this number minus `n`.
+/// The number that stands for the first station (controller) in [`Watch::busy`]. The number
+/// `BUSY_STATION - n` stands for station `n`.
 pub(crate) const BUSY_STATION: u32 = u32::MAX - 2;
 
-/// The minimum patience in cycles: with less, the latencies of a machine alone could make a run
-/// count as stuck.
+/// The minimum patience (the allowed number of cycles without progress): with less, the latencies
+/// of a machine alone could make a run count as stuck.
 pub(crate) fn least_patience(system: &System) -> u64 {
     let noc = &system.noc;
     let hops = match noc.topology {
@@ -150,8 +152,9 @@ impl Watch {
         since.saturating_add(self.patience_cycles)
     }
 
-    /// Whether the run has made no progress for too long. When the patience elapses for the first
-    /// time, the answer is no, and operations are examined from then on.
+    /// Whether the run has made no progress for too long. When the patience (the allowed number of
+    /// cycles without progress) elapses for the first time, the answer is no, and operations are
+    /// examined from then on.
     pub(crate) fn is_stuck(&mut self, now: Cycle) -> bool {
         if now <= self.stuck_after() {
             return false;

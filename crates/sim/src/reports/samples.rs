@@ -1,4 +1,4 @@
-//! The schedule by which a probe gets samples of the counters.
+//! The schedule by which a probe (an observer of the run) gets samples of the counters.
 
 use core::num::NonZeroU64;
 

@@ -27,7 +27,8 @@ pub(crate) struct Waits {
     /// the same for `release`.
     pub(crate) acquire_queued: u32,
     pub(crate) release_queued: u32,
-    /// Cycles of waiting for an epoch, without the time in queues.
+    /// Cycles of waiting for an epoch (a time in which the protocol allows a write), without the
+    /// time in queues.
     pub(crate) epoch: u32,
 }
 

@@ -90,7 +90,7 @@ pub enum Awaited {
     },
     /// The end of the kernel with this name.
     Kernel(String),
-    /// The first cycle of the wavefront, or its turn on the SIMD unit.
+    /// The first cycle of the waiting wavefront, or its turn on the SIMD unit.
     Turn,
 }
 

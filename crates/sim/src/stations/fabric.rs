@@ -15,8 +15,8 @@ use proto::{
 
 use crate::options::RunOptions;
 
-/// The number of a station (controller). All stations of the protocol's first kind come first, then
-/// those of the second kind, and so on.
+/// The number of a station (controller). All stations of the first kind that the protocol lists,
+/// such as the L1s, come first, then the stations of the second kind, and so on.
 pub(crate) type StationId = At;
 
 /// The number of a message in transit.
@@ -92,9 +92,9 @@ impl LevelInfo {
         matches!(self.per, Per::Chiplet | Per::Machine)
     }
 
-    /// The position of station `index` in the network. It is given by a station that stands at the
-    /// position: the name of that station's level, and its number in the level. If this level has
-    /// positions of its own, the result is its own name and `index`.
+    /// Identifies the place of station (controller) `index` of this level in the network: returns
+    /// the name of the level whose station stands at the place, and the number of that station in
+    /// its level. If this level has places of its own, the two are its own name and `index`.
     pub(crate) fn site(&self, index: u32) -> (&str, u32) {
         match &self.beside {
             Some(beside) => (&beside.name, index * u32::from(beside.count) / self.count.max(1)),
@@ -122,7 +122,8 @@ pub(crate) trait Fabric {
     fn stations(&self) -> Vec<StationInfo>;
     /// The levels that have stations (controllers), by number.
     fn levels(&self) -> Vec<LevelInfo>;
-    /// The station (controller) that receives an agent's requests with this key.
+    /// The station (controller) that receives an agent's requests with this key, which has the
+    /// kind, the order, the scope level and the hints of the requests.
     ///
     /// # Errors
     /// If the machine has no such station.
@@ -161,7 +162,8 @@ pub(crate) trait Fabric {
     fn deadline(&self, at: StationId) -> Option<u32>;
     /// Appends to `out` the lines that a station holds.
     fn lines(&self, at: StationId, out: &mut Vec<LineView>);
-    /// Appends to `out` the conditions of a station, which a timeline draws.
+    /// Appends to `out` the conditions of a station (controller). A condition is a state that
+    /// lasts, such as a granted epoch. A timeline of the run draws them.
     fn conditions(&self, at: StationId, out: &mut Vec<Condition>);
     /// The parked inputs of a station (controller): those that wait until the station can handle
     /// them.
@@ -174,7 +176,8 @@ pub(crate) trait Fabric {
     /// that the protocol ranks lowest.
     fn hold_ways(&mut self, held: bool);
     /// Sorts the lines of each set by their numbers, in all stations (controllers). The explorer
-    /// does the same after each move. A flush writes lines in this order.
+    /// (the program that tries every schedule) does the same after each step of a schedule. A flush
+    /// writes lines in this order.
     fn sort_ways(&mut self);
     /// The ways of a station (controller), for a caller that chooses the ways to evict.
     fn ways(&mut self, at: StationId) -> Ways;

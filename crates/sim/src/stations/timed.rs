@@ -41,9 +41,11 @@ pub(crate) struct LeaveTimes {
     pub(crate) accepts: Cycle,
     /// The cycles that the input waited until the station (controller) was free.
     pub(crate) queued: u64,
-    /// The cycles during which the station invalidates lines or walks over them for a flush, and
-    /// serves no request.
-    pub(crate) walk: u64,
+    /// The cycles during which the station (controller) invalidates lines and serves no request.
+    pub(crate) invalidation: u64,
+    /// The cycle at which the walk of a flush that begins in this step ends. The station (controller)
+    /// serves no request before. `None` if no walk begins.
+    pub(crate) walk_end: Option<Cycle>,
 }
 
 /// The simulator's timing data about a station (controller).
@@ -54,8 +56,6 @@ struct TimedStation {
     timers_running: u8,
     timing: StationTiming,
     busy_until: Cycle,
-    /// The cycle at which the walks of all flushes that have begun end.
-    walks_until: Cycle,
     /// The lines on which an atomic is in progress, each with the cycle at which the atomic ends.
     atomics: Vec<(LineAddr, Cycle)>,
     last_tick: u64,
@@ -97,7 +97,6 @@ impl TimedStations {
             timers_running: 0,
             timing: StationTiming::of(system, &levels[usize::from(info.level)].name),
             busy_until: 0,
-            walks_until: 0,
             atomics: Vec::new(),
             last_tick: 0,
             deadline: None,
@@ -150,7 +149,8 @@ impl TimedStations {
         self.fabric.homes()
     }
 
-    /// The station (controller) that receives an agent's requests with this key.
+    /// The station (controller) that receives an agent's requests with this key, which has the
+    /// kind, the order, the scope level and the hints of the requests.
     ///
     /// # Errors
     /// If the machine has no such station.
@@ -242,9 +242,17 @@ impl TimedStations {
         self.stations[station as usize].timers_running &= !(1u8 << (class as u8));
     }
 
-    /// Starts a timer of a station (controller), unless a timer of this class already runs there.
+    /// Starts a timer of a station (controller), unless a timer of this class already runs there. A
+    /// timer by which lines leave the store buffer does not expire before `walk_end`, the end of the
+    /// walk that finds these lines.
     #[inline]
-    pub(crate) fn arm(&mut self, engine: &mut Engine, station: StationId, class: TimerClass) {
+    pub(crate) fn arm(
+        &mut self,
+        engine: &mut Engine,
+        station: StationId,
+        class: TimerClass,
+        walk_end: Option<Cycle>,
+    ) {
         let timed = &mut self.stations[station as usize];
         let bit = 1u8 << (class as u8);
         if timed.timers_running & bit != 0 {
@@ -258,18 +266,8 @@ impl TimedStations {
             // The timer expires after one tick. The station itself counts the ticks of a lease.
             TimerClass::Lease => self.periods.tick,
         };
-        let mut due = engine.now() + period;
-        if class == TimerClass::Drain {
-            due = due.max(timed.walks_until);
-        }
-        engine.at(due, Event::Timer(station, class));
-    }
-
-    /// The cycle at which the walks of all flushes of a station that have begun end. `None` if they
-    /// have ended.
-    #[inline]
-    pub(crate) fn walks_until(&self, now: Cycle, station: StationId) -> Option<Cycle> {
-        Some(self.stations[station as usize].walks_until).filter(|&end| end > now)
+        let walk_end = walk_end.filter(|_| class == TimerClass::Drain).unwrap_or(0);
+        engine.at((engine.now() + period).max(walk_end), Event::Timer(station, class));
     }
 
     /// Takes the box with the effects of the last step. The caller gives the box back with
@@ -372,23 +370,28 @@ impl TimedStations {
     ) -> LeaveTimes {
         let timed = &mut self.stations[station as usize];
         let timing = timed.timing;
-        let mut walk = invalidation_cycles(&timing, uses);
+        let invalidation = invalidation_cycles(&timing, uses);
         let flush = u64::from(uses.flushes.total()) * timing.flush_cycles;
-        if flush > 0 {
-            timed.walks_until = timed.walks_until.max(now) + flush;
-            walk += timed.walks_until - now;
-        }
+        // A walk begins when the walks of earlier flushes have ended.
+        let walk = |timed: &mut TimedStation, start: Cycle| {
+            (flush > 0).then(|| {
+                timed.busy_until = timed.busy_until.max(start) + flush;
+                timed.busy_until
+            })
+        };
         let mut queued = 0;
         let (what, line, start) = match input {
             StepInput::Request { line } => {
-                let latency = timing.latency_cycles + walk;
-                reports.probe.serve(station, "request", line, now, now + 1 + walk);
+                let walk_end = walk(timed, now);
+                let start = walk_end.unwrap_or(now) + invalidation;
+                reports.probe.serve(station, "request", line, now, start + 1);
                 return LeaveTimes {
-                    sends: now + latency,
-                    values: now + latency + timing.path_cycles,
-                    accepts: now + 1 + walk,
+                    sends: start + timing.latency_cycles,
+                    values: start + timing.latency_cycles + timing.path_cycles,
+                    accepts: start + 1,
                     queued: 0,
-                    walk,
+                    invalidation,
+                    walk_end,
                 };
             }
             StepInput::Message { name, line, is_access } => {
@@ -410,18 +413,19 @@ impl TimedStations {
             StepInput::Memory { line } => ("fill", Some(line), now),
             StepInput::Timer => ("timer", None, now),
         };
-        let leave = start + walk;
-        if flush > 0 {
-            timed.busy_until = timed.busy_until.max(timed.walks_until);
-        }
+        let walk_end = walk(timed, start);
+        // A flush that begins at another input follows a flush that ends, whose answers do not wait.
+        let is_message = matches!(input, StepInput::Message { .. });
+        let leave = walk_end.filter(|_| is_message).unwrap_or(start) + invalidation;
         let until = (now + timing.occupancy_cycles.max(1)).max(timed.busy_until);
         let from = until - timing.occupancy_cycles.max(1);
         reports.probe.serve(station, what, line, from, until);
         let answers = leave + timing.path_cycles;
-        LeaveTimes { sends: leave, values: answers, accepts: answers, queued, walk }
+        LeaveTimes { sends: leave, values: answers, accepts: answers, queued, invalidation, walk_end }
     }
 
-    /// Shows the conditions of a station (controller) to a probe that draws them.
+    /// Shows the conditions of a station (controller) to a probe that draws them. A condition is a
+    /// state that lasts, such as a granted epoch.
     #[inline]
     pub(crate) fn draw<Pr: Probe>(&self, now: Cycle, reports: &mut Reports<'_, Pr>, station: StationId) {
         if reports.probe.draws() {

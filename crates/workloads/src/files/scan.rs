@@ -104,8 +104,8 @@ impl<'a> Scanner<'a> {
         Ok(())
     }
 
-    /// Reads bytes of the file into the buffer, after the first `from` bytes. Returns their number,
-    /// which is 0 at the end of the file.
+    /// Reads the next bytes of the file into the buffer. The first `from` bytes of the buffer stay
+    /// as they are. Returns the number of bytes read, which is 0 at the end of the file.
     fn read_after(&mut self, from: usize) -> Result<usize, FileError> {
         loop {
             match self.input.read(&mut self.buffer[from..]) {

@@ -187,7 +187,8 @@ impl Components {
 }
 
 /// A lower bound of the diameter, in arcs. A breadth-first search begins at `start`. Each further
-/// search begins at the farthest vertex of the one before, until the distance no longer grows.
+/// search begins at the farthest vertex of the search before. The searches end when the largest
+/// distance no longer grows, or after eight searches.
 fn pseudo_diameter(undirected: &Csr, start: u32) -> u64 {
     const SWEEPS_MAX: u32 = 8;
     let (mut from, mut farthest) = (start, 0);

@@ -73,8 +73,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// The way in which the reader handles self loops.
     pub self_loops: DefectPolicy,
-    /// The way in which the reader handles duplicate arcs. A repair keeps the one with the least
-    /// weight.
+    /// The way in which the reader handles duplicate arcs. Of several arcs between two vertices, a
+    /// repair keeps the arc with the least weight.
     pub duplicates: DefectPolicy,
     /// Whether an entry of the file is an arc or an undirected edge.
     pub direction: Direction,

@@ -36,7 +36,8 @@ pub(crate) static RNN_LSTM: Workload = Workload {
     make: |settings, seed| recurrent(Kind::Lstm, settings, seed),
 };
 
-/// The defaults are the batch, the time steps and the hidden units of Table 5.2.
+/// The defaults are the batch, the time steps and the hidden units of Table 5.2 of the Dalmia
+/// thesis.
 static SETTINGS: [Setting; 4] = [
     Setting::count("batch", 4, 1, 1 << 10, "number of sequences"),
     Setting::count("steps", 2, 1, 1 << 12, "number of time steps"),

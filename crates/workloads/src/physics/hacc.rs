@@ -379,8 +379,9 @@ mod tests {
     use super::*;
     use crate::fault::finds_with;
 
-    /// The same factor as in HACC's kernel `Step10`, with the numbers of its public source.
-    /// `square` is the squared distance in grid spacings.
+    /// The number by which a distance vector is multiplied to give the force, as the public source
+    /// of HACC computes it in the kernel `Step10`. `square` is the squared distance in grid
+    /// spacings.
     fn published(square: f64) -> f64 {
         let (ma0, ma1, ma2) = (0.269327, -0.0750978, 0.0114808);
         let (ma3, ma4, ma5) = (-0.00109313, 0.0000605491, -0.00000147177);

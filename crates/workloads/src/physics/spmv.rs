@@ -221,8 +221,9 @@ fn spmv(matrix: Csr, settings: &Settings) -> Result<Instance, BadSetting> {
     }))
 }
 
-/// The vector after the same products on the host, by columns and in double precision. Also, for
-/// each element, the sum of the absolute values of its terms.
+/// The vector after `products` products with the matrix, computed on the host by columns and in
+/// double precision. Also, for each element of the vector, the sum of the absolute values of its
+/// terms.
 fn reference_vector(matrix: &Csr, products: u64) -> (Vec<f32>, Vec<f64>) {
     let rows = matrix.offsets.len() - 1;
     let mut by_column: Vec<(u32, usize, f64)> = Vec::with_capacity(matrix.columns.len());

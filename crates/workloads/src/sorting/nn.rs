@@ -24,7 +24,7 @@ pub(crate) static NN: Workload = Workload {
 };
 
 /// The given place, to which the nearest places are searched: latitude 30 and longitude 90, as in
-/// Table 3.3.
+/// Table 3.3 of the Dalmia thesis.
 const CENTRE: [f32; 2] = [30.0, 90.0];
 
 /// Computes the distance from the given place to each place. The two coordinates of a place are

@@ -117,6 +117,9 @@ impl App {
                 "the policy is `host-refill` and `sweeps` is 0, expected at least 1 sweep with this policy";
             return Err(settings.conflict(why.to_owned()));
         }
+        if plan.policy.refill == Refill::Host {
+            settings.limit_arrays(&["sweeps", "queues"], plan.queue_bytes_max())?;
+        }
         let arcs = match self {
             App::Color => InArcs::of(&graph.undirected()),
             App::Sssp | App::PageRank => InArcs::of(graph),

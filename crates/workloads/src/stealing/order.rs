@@ -13,24 +13,24 @@
 //! again.
 //!
 //! * **The last task.** The owner and a thief each make two accesses that decide who gets the last
-//!   task. The owner writes the tail and then reads the head. A thief reads the head, reads the
-//!   tail, and then moves the head. If the owner's read passes its write, or the thief's second
+//!   task. The owner writes the tail and then reads the head. A thief reads the head
+//!   (or has found it by its last compare-exchange), reads the tail, and then moves the head. If the owner's read passes its write, or the thief's second
 //!   read passes its first, both take the task. Acquire and release do not forbid that, so these
 //!   accesses are sequentially consistent.
 //! * **The content of a task.** The owner writes it before the tail that publishes it, and a thief
 //!   reads it after that tail. The write of the tail is a release, and its read an acquire.
-//! * **The read of a slot.** A thread reads a slot after it has won the slot. (The published code
-//!   reads it before.) No slot below the tail is written again before a refill, so no plain access
-//!   of a slot races with another one.
+//! * **The read of a slot.** A thread reads a slot after it has won the slot. (The code that
+//!   Cederman and Tsigas published reads the slot before.) No slot below the tail is written again
+//!   before a refill, so no plain access of a slot races with another one.
 //! * **No relaxed accesses.** If a step needs no order, its load acquires or its store releases all
-//!   the same. The race-free models of the paper (SC for DRF and for HRF, section II) have no other
-//!   atomics, and Table 3 has no rows for them.
+//!   the same. The race-free models of the hLRC paper (SC for DRF and for HRF, section II) have no
+//!   relaxed atomics, and Table 3 of that paper has no rows for such atomics.
 //! * **No fences.** In every model, a fence acts on whole caches. A sequentially consistent access
 //!   names its variable, so a protocol that tracks variables can see that the variable has not
 //!   moved to another cache.
 //!
-//! The published code orders accesses only by its atomic compare-exchange. The column `published`
-//! shows the orders of that code.
+//! The published code of Cederman and Tsigas orders accesses only by its atomic compare-exchange.
+//! The column `published` shows the orders of that code.
 
 use proto::Order::{Acquire, Plain, Relaxed, Release, SeqCst};
 use proto::{Order, Symbol};
@@ -106,9 +106,10 @@ proto::symbols! {
         PopClose,
         /// Pop: reads the task.
         PopSlot,
-        /// Steal: reads the tail. If the tail is 0, the queue is empty, and no further step follows.
+        /// Steal: reads the tail, if the thief does not know the head from its last attempt. If the tail
+        /// is 0, the queue is empty, and no further step follows.
         StealLook,
-        /// Steal: reads the head.
+        /// Steal: reads the head, if the thief does not know the head from its last attempt.
         StealHead,
         /// Steal: reads the tail, to see whether a task is left.
         StealTail,
@@ -139,7 +140,7 @@ pub struct QueueRow {
     pub side: Side,
     /// The memory order of the access.
     pub order: Order,
-    /// The memory order that the access has in the published code.
+    /// The memory order that the access has in the code that Cederman and Tsigas published.
     pub published: Order,
     /// The reason for the memory order, as text.
     pub reason: &'static str,
@@ -241,15 +242,15 @@ pub static STEPS: [QueueRow; 17] = [
         STEAL,
         LOAD_HEAD,
         (SeqCst, Relaxed),
-        "this load must precede StealTail: with a tail that is older than the head, the thief sees a task \
-         that is already taken",
+        "the thief must know the head before StealTail: with a tail that is older than the head, it sees a \
+         task that is already taken",
     ),
     row(
         QueueStep::StealTail,
         STEAL,
         LOAD_TAIL,
         (SeqCst, Relaxed),
-        "this load sees the store of PopClaim if PopHead precedes it; it also acquires the task",
+        "if PopHead precedes this load, the load sees the store of PopClaim; the load also acquires the task",
     ),
     row(
         QueueStep::StealTake,

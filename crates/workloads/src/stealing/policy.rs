@@ -54,13 +54,14 @@ pub struct Policy {
     pub layout: Layout,
     /// The work that prepares the heads and tails for the next kernel.
     pub refill: Refill,
-    /// Whether the memory orders are those of the published code, which are too weak.
+    /// Whether the memory orders are those of the code that Cederman and Tsigas published. These
+    /// orders are too weak.
     pub published: bool,
-    /// A work-group stops after it has found this number of empty queues in a row.
+    /// A wavefront stops stealing after it has found this number of empty queues in a row.
     pub attempts: u32,
 }
 
-/// A named policy of the paper.
+/// A policy for programs that steal work, with its name, after the hLRC paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Scenario {
     /// The name of the scenario.
@@ -71,8 +72,8 @@ pub struct Scenario {
     pub summary: &'static str,
 }
 
-/// The scenarios of section IV.B of the paper that can run on any machine, and the scenario of
-/// section V.C.
+/// The scenarios of section IV.B of the hLRC paper that can run on any machine, and the scenario of
+/// section V.C of that paper.
 ///
 /// Two of the paper's machines have no scopes (Table 3, right). Their actions depend on the memory
 /// order of an atomic, and on the cache that used its variable last. Section V.C extends hLRC by
@@ -105,8 +106,9 @@ pub static SCENARIOS: [Scenario; 4] = [
     },
 ];
 
-/// The scenario of section IV.B for a machine. `sharing` is the machine's requirement on programs
-/// that share data. `name`, the name of the machine's protocol, becomes the name of the scenario.
+/// The scenario of section IV.B of the hLRC paper for a machine. `None` for [`Sharing::Scoped`].
+/// `sharing` is the machine's requirement on programs that share data. `name`, the name of the
+/// machine's protocol, becomes the name of the scenario.
 ///
 /// On a machine without scopes, the program uses work-group scope everywhere, also for steals.
 /// Device scope has another meaning there: see `hlrc-scoped`.
@@ -173,15 +175,16 @@ pub(crate) const ORDERING: Setting = Setting::policy(
     "the memory orders of the queue",
 );
 
-/// A work-group stops after it has found this number of empty queues in a row. The default is 4.
-/// Table 6 of the hLRC paper shows that, on six of nine inputs, other L1 caches serve about 5 to 13
-/// atomics for each sweep and work-group. A look at an empty queue makes two of these atomics.
+/// A wavefront stops stealing after it has found this number of empty queues in a row. The default
+/// is 4. Table 6 of the hLRC paper shows that, on six of nine inputs, other L1 caches serve about 5
+/// to 13 atomics for each sweep and work-group. A look at a closed queue makes one of these atomics,
+/// so the looks of two wavefronts make eight.
 pub(crate) const ATTEMPTS: Setting = Setting::count(
     "attempts",
     4,
     1,
     1 << 16,
-    "number of consecutive empty queues after which a work-group stops stealing",
+    "number of consecutive empty queues after which a wavefront stops stealing",
 );
 
 impl Policy {

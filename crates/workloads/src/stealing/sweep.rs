@@ -52,6 +52,9 @@ pub(crate) struct Plan {
 /// The largest number of sweeps. A sweep is one kernel, and kernels have 16-bit numbers.
 const SWEEPS_MAX: u64 = 60_000;
 
+/// The largest number of queues if there is one for each compute unit.
+const QUEUES_BY_DEFAULT_MAX: u64 = 4096;
+
 pub(crate) const SWEEPS: Setting = Setting::count(
     "sweeps",
     20,
@@ -79,7 +82,7 @@ struct Tally {
     fingerprint: u64,
 }
 
-/// The number of words that a tally takes in memory.
+/// The number of words that a tally (the counts of one wavefront in one sweep) takes in memory.
 const TALLY_WORDS: u64 = 8;
 
 /// A hash of the number of a task.
@@ -95,7 +98,7 @@ impl Tally {
         [self.tasks, self.stolen, self.changed, low, high, 0, 0, 0]
     }
 
-    /// The sum of the tallies of all wavefronts.
+    /// The sum of the tallies (the counts in one sweep) of all wavefronts.
     fn sum(words: &[u32]) -> Tally {
         words.chunks_exact(TALLY_WORDS as usize).fold(Tally::default(), |sum, w| Tally {
             tasks: sum.tasks.wrapping_add(w[0]),
@@ -130,6 +133,13 @@ impl Plan {
     /// The number of tasks in a sweep.
     pub(crate) fn tasks(&self) -> u32 {
         self.vertices.div_ceil(self.chunk) as u32
+    }
+
+    /// The largest size in bytes of the heads and tails of all sweeps, with lines of 128 bytes. Each
+    /// sweep has its own.
+    pub(crate) fn queue_bytes_max(&self) -> u64 {
+        let queues = if self.queues == 0 { QUEUES_BY_DEFAULT_MAX } else { u64::from(self.queues) };
+        u64::from(self.sweeps) * queues * 2 * 128
     }
 
     /// The tasks that a queue has at the start of a sweep.

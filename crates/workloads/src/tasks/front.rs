@@ -1,9 +1,9 @@
 //! Task-fronts. A task-front is a group of tasks, as many as a wavefront has lanes. All its tasks
 //! call the same function.
 //!
-//! A front has a fixed place in memory, and queues pass its number. Word `k` of the task in slot
-//! `s` is at `k * lanes + s`. The lanes of a wavefront therefore access consecutive words of a
-//! front.
+//! A task-front has a fixed place in memory, and queues pass its number. Word `k` of the task in
+//! slot `s` is at `k * lanes + s`. The lanes of a wavefront therefore access consecutive words of a
+//! task-front.
 
 use kernel::prelude::*;
 use proto::words::counted;
@@ -13,13 +13,14 @@ use proto::words::counted;
 pub(super) struct Entry {
     pub(super) front: u32,
     pub(super) function: u32,
-    /// The number of tasks in the front, from 1 to 64.
+    /// The number of tasks in the task-front (group of tasks), from 1 to 64.
     pub(super) tasks: u32,
 }
 
-/// The maximum number of fronts. An entry has 20 bits for the number of a front.
+/// The maximum number of task-fronts (groups of tasks). An entry of a queue has 20 bits for the
+/// number of a task-front.
 pub(super) const FRONTS_MAX: u64 = 1 << 20;
-/// The maximum number of functions. An entry has 6 bits for the number of a function.
+/// The maximum number of functions. An entry of a queue has 6 bits for the number of a function.
 pub(super) const FUNCTIONS_MAX: usize = 1 << 6;
 
 impl Entry {
@@ -32,11 +33,11 @@ impl Entry {
     }
 }
 
-/// The arrays that hold all task-fronts.
+/// The arrays that hold all task-fronts (groups of tasks).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Fronts<const WORDS: usize> {
     words: Array<u32>,
-    /// The number of fronts that have been allocated so far.
+    /// The number of task-fronts (groups of tasks) that have been allocated so far.
     taken: Array<u32>,
     count: u32,
     lanes: u32,
@@ -58,8 +59,8 @@ impl<const WORDS: usize> Fronts<WORDS> {
         u64::from(front) * lanes * WORDS as u64 + word as u64 * lanes
     }
 
-    /// Puts tasks into the first fronts before any kernel runs. All tasks of a front call the same
-    /// function. Returns an entry for each front.
+    /// Puts tasks into the first task-fronts (groups of tasks) before any kernel runs. All tasks of
+    /// a task-front call the same function. Returns a queue entry for each of these task-fronts.
     pub(super) async fn fill(&self, host: &Host, tasks: &[(usize, [u32; WORDS])]) -> Vec<Entry> {
         let mut entries: Vec<Entry> = Vec::new();
         let mut words = Vec::new();
@@ -90,7 +91,7 @@ impl<const WORDS: usize> Fronts<WORDS> {
         entries
     }
 
-    /// Allocates a front that was never used. Returns its number.
+    /// Allocates a task-front (a group of tasks) that was never used. Returns its number.
     async fn alloc_front(&self, w: &Wave) -> u32 {
         let front = w.leader().fetch_add(self.taken, 0, 1, relaxed(Level::Device)).await;
         if front >= self.count {
@@ -103,16 +104,16 @@ impl<const WORDS: usize> Fronts<WORDS> {
         front
     }
 
-    /// Writes the task of each active lane into consecutive slots of a front, from slot `first`.
-    /// The active lanes of `w` must be the lowest ones.
+    /// Writes the task of each active lane into consecutive slots of a task-front (a group of
+    /// tasks), from slot `first`. The active lanes of `w` must be the lowest ones.
     pub(super) fn write(&self, w: &Wave, front: u32, first: u32, tasks: &[Lanes<u32>; WORDS]) {
         for (word, values) in tasks.iter().enumerate() {
             w.store(self.words, Unit(self.place(front, word) + u64::from(first)), *values);
         }
     }
 
-    /// Writes the task of each active lane into a slot of the front. `slots` has the number of the
-    /// slot for each lane.
+    /// Writes the task of each active lane into a slot of the task-front `front` (a group of
+    /// tasks). `slots` has the number of the slot for each lane.
     pub(super) fn scatter(&self, w: &Wave, front: u32, slots: &Lanes<u32>, tasks: &[Lanes<u32>; WORDS]) {
         for (word, values) in tasks.iter().enumerate() {
             let at = *slots + self.place(front, word) as u32;
@@ -120,7 +121,7 @@ impl<const WORDS: usize> Fronts<WORDS> {
         }
     }
 
-    /// Reads the tasks of a front, one into each active lane.
+    /// Reads the tasks of a task-front (a group of tasks), one into each active lane.
     pub(super) async fn read(&self, w: &Wave, front: u32) -> [Lanes<u32>; WORDS] {
         let loading: [_; WORDS] =
             core::array::from_fn(|word| w.load(self.words, Unit(self.place(front, word))));
@@ -132,14 +133,14 @@ impl<const WORDS: usize> Fronts<WORDS> {
     }
 }
 
-/// The empty fronts that a wavefront can use again. They form a list: each front holds the number
-/// of the next one. No other wavefront accesses them.
+/// The empty task-fronts (groups of tasks) that a wavefront can use again. They form a list: each
+/// of them holds the number of the next one. No other wavefront accesses them.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SpareFronts {
     first: Option<u32>,
 }
 
-/// The number that ends the list of empty fronts.
+/// The number that ends the list of empty task-fronts (groups of tasks).
 const NO_FRONT: u32 = u32::MAX;
 
 impl SpareFronts {

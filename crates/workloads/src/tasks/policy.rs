@@ -4,7 +4,7 @@ use proto::Level;
 
 use crate::settings::{Setting, Settings};
 
-/// The scopes of the synchronization on the three kinds of queues (section 7.2).
+/// The scopes of the synchronization on the three kinds of queues (section 7.2 of the HRF paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Scopes {
     /// The scope of the synchronization on the queue of a wavefront.
@@ -20,10 +20,10 @@ impl Scopes {
     /// races under HRF-direct.
     pub const DIRECT: Scopes = Scopes { wave: Level::Device, group: Level::Device, device: Level::Device };
 
-    /// Each queue has the scope of the wavefronts that access it. If a task-front moves from one
-    /// queue to another, the wavefront acquires at the scope of the first queue and releases at the
-    /// scope of the second. These scopes cause no races under HRF-indirect, in which a chain of
-    /// synchronization may have different scopes.
+    /// Each queue has the scope of the wavefronts that access it. If a task-front (a group of
+    /// tasks) moves from one queue to another, the wavefront acquires at the scope of the first
+    /// queue and releases at the scope of the second. These scopes cause no races under
+    /// HRF-indirect, in which a chain of synchronization may have different scopes.
     pub const INDIRECT: Scopes =
         Scopes { wave: Level::SubGroup, group: Level::WorkGroup, device: Level::Device };
 

@@ -49,19 +49,20 @@ pub struct Plan {
     pub groups: u32,
     /// The number of wavefronts in a work-group.
     pub waves: u32,
-    /// The number of task-fronts in memory.
+    /// The number of task-fronts (groups of tasks) in memory.
     pub fronts: u32,
-    /// The capacity of a wavefront's queue, in task-fronts.
+    /// The capacity of a wavefront's queue, in task-fronts (groups of tasks).
     pub wave_queue: u32,
-    /// The capacity of a work-group's queue, in task-fronts.
+    /// The capacity of a work-group's queue, in task-fronts (groups of tasks).
     pub group_queue: u32,
-    /// The capacity of the device's queue, in task-fronts.
+    /// The capacity of the device's queue, in task-fronts (groups of tasks).
     pub device_queue: u32,
-    /// If a work-group's queue has fewer task-fronts than this number, workers move more fronts to
-    /// it. The number 0 means one front for each wavefront.
+    /// If a work-group's queue has fewer task-fronts (groups of tasks) than this number, workers
+    /// move more of them to it. The number 0 means one task-front for each wavefront of the
+    /// work-group.
     pub group_low: u32,
-    /// If the device's queue has fewer task-fronts than this number, workers move more fronts to
-    /// it. The number 0 means one front for each work-group.
+    /// If the device's queue has fewer task-fronts (groups of tasks) than this number, workers move
+    /// more of them to it. The number 0 means one task-front for each work-group.
     pub device_low: u32,
 }
 
@@ -70,9 +71,9 @@ const FRONTS: u32 = 1 << 14;
 const WAVE_QUEUE: u32 = 1 << 10;
 const GROUP_QUEUE: u32 = 1 << 8;
 const DEVICE_QUEUE: u32 = 1 << 12;
-/// The maximum number of wavefronts, each of which has its own tallies. It is also the maximum
-/// number of slots in all queues of one kind. With these limits, the arrays fit into the memory of
-/// most machines.
+/// The maximum number of wavefronts, each of which has its own tallies (counters of the program).
+/// The next constant, `SLOTS_MOST`, is the maximum number of slots in all queues of one kind. With
+/// these limits, the arrays fit into the memory of most machines.
 const WAVES_MOST: u64 = 1 << 14;
 const SLOTS_MOST: u64 = 1 << 26;
 
@@ -153,9 +154,8 @@ impl Default for Plan {
 impl Plan {
     /// The plan that the settings select.
     ///
-    /// # Errors
-    /// If the capacity of a queue is below the number of fronts that it should have, or if a limit
-    /// is exceeded.
+    /// # Errors If the capacity of a queue is below the number of task-fronts (groups of tasks)
+    /// that the queue should have, or if a limit is exceeded.
     pub fn of(settings: &Settings) -> Result<Plan, BadSetting> {
         let count = |name: &str| settings.count(name) as u32;
         let plan = Plan {
@@ -232,11 +232,11 @@ impl Plan {
     }
 }
 
-/// The maximum number of tallies in a program.
+/// The maximum number of tallies (counters) that a program may have.
 pub const TALLIES_MAX: u64 = 1 << 12;
 
-/// Runs tasks in one wavefront until no task is left, and stores the counts and tallies of the
-/// wavefront.
+/// Runs tasks in one wavefront until no task is left, and stores the counts of the wavefront and
+/// its tallies (counters of the program).
 async fn all_tasks<const WORDS: usize, P: TaskProgram<WORDS>>(
     w: Wave,
     queues: Queues<WORDS>,
@@ -258,14 +258,15 @@ async fn all_tasks<const WORDS: usize, P: TaskProgram<WORDS>>(
     store_words(&w, tallies, first, &worker.tallies);
 }
 
-/// The counts and tallies of a run, summed over all wavefronts.
+/// The counts of a run and its tallies (counters of the program), summed over all wavefronts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TaskTotals {
-    /// The numbers of tasks and task-fronts.
+    /// The numbers of tasks and of task-fronts (groups of tasks).
     pub counts: TaskCounts,
-    /// The tallies of the program, summed over all wavefronts.
+    /// The tallies (counters) of the program, summed over all wavefronts.
     pub tallies: Vec<u64>,
-    /// The number of task-fronts that are in the queue of the device at the start.
+    /// The number of task-fronts (groups of tasks) that are in the queue of the device at the
+    /// start.
     pub first: u32,
 }
 
@@ -284,8 +285,8 @@ impl TaskTotals {
         TaskTotals { counts: TaskCounts::of(&sum), tallies: all, first }
     }
 
-    /// Adds to an answer the number of tasks, the number of fronts that were given to a shared
-    /// queue but not taken, and further counts.
+    /// Adds to an answer the number of tasks, the number of task-fronts (groups of tasks) that were
+    /// given to a shared queue but not taken, and further counts.
     #[must_use]
     pub fn into_answer(self, answer: Answer) -> Answer {
         let TaskCounts { tasks, fronts, partial, to_group, to_device, from_group, from_device } = self.counts;
@@ -301,8 +302,8 @@ impl TaskTotals {
     }
 }
 
-/// Checks the totals in an answer: each task must have run once, and every front given to a shared
-/// queue must have been taken.
+/// Checks the totals in an answer: each task must have run once, and every task-front (group of
+/// tasks) given to a shared queue must have been taken.
 ///
 /// # Errors
 /// If a number differs. The error describes the first such number.

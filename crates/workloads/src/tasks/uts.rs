@@ -214,9 +214,9 @@ struct Search {
     tree: Tree,
 }
 
-/// The number of the tally that counts leaves. The next constants are the number of the tally with
-/// the hashes of all nodes, and the first number of the tallies that count the nodes at each
-/// height.
+/// The number of the tally (a counter of the program) that counts leaves. The next constants are
+/// the number of the tally with the hashes of all nodes, and the first number of the tallies that
+/// count the nodes at each height.
 const LEAVES: usize = 0;
 const FINGERPRINT: usize = 1;
 const HEIGHTS: usize = 2;

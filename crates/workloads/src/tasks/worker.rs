@@ -1,10 +1,10 @@
 //! The worker: a wavefront that takes, runs and makes tasks.
 //!
-//! * **Making.** New tasks fill an open front (task-front) for their function. A full front enters
-//!   the private queue of the wavefront. Then, while the queue of the device or of the work-group
-//!   holds too few fronts, the worker gives it the oldest front. The device gets the oldest front
-//!   of the work-group's queue or, if that is empty, of the private queue. The work-group gets the
-//!   oldest front of the private queue.
+//! * **Making.** New tasks fill an open front (a task-front, which is a group of tasks) for their
+//!   function. A full front enters the private queue of the wavefront. Then, while the queue of the
+//!   device or of the work-group holds too few fronts, the worker gives it the oldest front. The
+//!   device gets the oldest front of the work-group's queue or, if that is empty, of the private
+//!   queue. The work-group gets the oldest front of the private queue.
 //! * **Taking.** A worker takes the newest front of the private queue. If that is empty, it takes
 //!   the oldest front of the work-group's queue or, if that is empty too, of the device's queue. If
 //!   none of these queues has a front, the worker waits. While it waits, it takes an open front that
@@ -40,30 +40,30 @@ pub(super) struct Queues<const WORDS: usize> {
     pub(super) device: Ring,
     pub(super) scopes: Scopes,
     pub(super) partial: PartialFronts,
-    /// If a work-group's queue has fewer task-fronts than this number, workers move more fronts to
-    /// it.
+    /// If a work-group's queue has fewer task-fronts (groups of tasks) than this number, workers
+    /// move more of them to it.
     pub(super) group_low: u32,
-    /// If the device's queue has fewer task-fronts than this number, workers move more fronts to
-    /// it.
+    /// If the device's queue has fewer task-fronts (groups of tasks) than this number, workers move
+    /// more of them to it.
     pub(super) device_low: u32,
 }
 
-/// The counts that a wavefront makes of tasks and task-fronts.
+/// The counts that a wavefront makes of tasks and of task-fronts (groups of tasks).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TaskCounts {
     /// The number of tasks that were run.
     pub tasks: u32,
-    /// The number of fronts that were run.
+    /// The number of task-fronts (groups of tasks) that were run.
     pub fronts: u32,
-    /// The number of fronts that were run although they were not full.
+    /// The number of task-fronts (groups of tasks) that were run although they were not full.
     pub partial: u32,
-    /// The number of fronts given to the queue of a work-group.
+    /// The number of task-fronts (groups of tasks) given to the queue of a work-group.
     pub to_group: u32,
-    /// The number of fronts given to the queue of the device.
+    /// The number of task-fronts (groups of tasks) given to the queue of the device.
     pub to_device: u32,
-    /// The number of fronts taken from the queue of a work-group.
+    /// The number of task-fronts (groups of tasks) taken from the queue of a work-group.
     pub from_group: u32,
-    /// The number of fronts taken from the queue of the device.
+    /// The number of task-fronts (groups of tasks) taken from the queue of the device.
     pub from_device: u32,
 }
 
@@ -90,7 +90,7 @@ impl TaskCounts {
     }
 }
 
-/// A task-front that is not full, to which new tasks are added.
+/// A task-front (a group of tasks) that is not full, to which new tasks are added.
 #[derive(Clone, Copy, Debug)]
 struct OpenFront {
     front: u32,
@@ -106,12 +106,12 @@ pub struct Worker<const WORDS: usize> {
     w: Wave,
     /// The index of the first element of the wavefront's private queue.
     private: u64,
-    /// The position of the oldest front in the private queue.
+    /// The position of the oldest task-front (group of tasks) in the private queue.
     head: u32,
-    /// The position after the newest front in the private queue.
+    /// The position after the newest task-front (group of tasks) in the private queue.
     tail: u32,
-    /// For each function, the front that is not full and gets new tasks. `None` if there is no such
-    /// front.
+    /// For each function, the task-front (group of tasks) that is not full and gets new tasks.
+    /// `None` if there is no such task-front.
     open: Vec<Option<OpenFront>>,
     spare: SpareFronts,
     /// Whether the work-group counts this wavefront as one that has work.
@@ -140,8 +140,9 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// Adds `amount` to the tally `number` of the program. The result of a run is the sum over all
-    /// wavefronts. Until the end, a tally is in a register.
+    /// Adds `amount` to the tally (a counter of the program) with the number `number`. The result
+    /// of a run is the sum of the tally over all wavefronts. Until the end, a tally is in a
+    /// register.
     pub fn tally(&mut self, number: usize, amount: u64) {
         if self.tallies.len() <= number {
             self.tallies.resize(number + 1, 0);
@@ -211,7 +212,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// Puts a task-front into the private queue of the wavefront.
+    /// Puts a task-front (a group of tasks) into the private queue of the wavefront.
     async fn enter(&mut self, entry: Entry) {
         let capacity = self.queues.private_capacity;
         if self.tail.wrapping_sub(self.head) >= capacity {
@@ -236,8 +237,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         self.head != self.tail
     }
 
-    /// Takes a task-front from the private queue: the newest one if `newest` is true, otherwise the
-    /// oldest one. `None` if the queue is empty.
+    /// Takes a task-front (a group of tasks) from the private queue: the newest one if `newest` is
+    /// true, otherwise the oldest one. `None` if the queue is empty.
     async fn leave(&mut self, newest: bool) -> Option<Entry> {
         if !self.has_own() {
             return None;
@@ -254,9 +255,9 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(Entry::unpack(entry))
     }
 
-    /// Moves task-fronts to the shared queues that hold too few, the oldest ones first. The device
-    /// gets fronts from the work-group's queue or, if that is empty, from the private queue. The
-    /// work-group gets fronts from the private queue.
+    /// Moves task-fronts (groups of tasks) to the shared queues that hold too few of them, the
+    /// oldest ones first. The device gets them from the work-group's queue or, if that is empty,
+    /// from the private queue. The work-group gets them from the private queue.
     async fn share(&mut self) {
         let (group, device) = (self.group, self.queues.device);
         while self.has_own() {
@@ -287,7 +288,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         }
     }
 
-    /// Takes the next task-front to run. `None` if there is no work and no wavefront can make more.
+    /// Takes the next task-front (group of tasks) to run. `None` if there is no work and no
+    /// wavefront can make more.
     pub(super) async fn next(&mut self) -> Option<Entry> {
         let entry = match self.leave(true).await {
             Some(entry) => Some(entry),
@@ -304,8 +306,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(entry)
     }
 
-    /// Takes a front (task-front) from a shared queue. The wavefront already counts as one that has
-    /// work.
+    /// Takes a task-front (a group of tasks) from a shared queue. The wavefront already counts as
+    /// one that has work.
     async fn take_shared(&mut self) -> Option<Entry> {
         let (group, device) = (self.group, self.queues.device);
         let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));
@@ -321,7 +323,7 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(entry)
     }
 
-    /// Takes the open front with the most tasks, although it is not full.
+    /// Takes the open task-front (group of tasks) with the most tasks, although it is not full.
     async fn close(&mut self) -> Option<Entry> {
         let fullest = (0..self.open.len()).max_by_key(|&f| self.open[f].map(|open| open.tasks))?;
         let OpenFront { front, tasks } = self.open[fullest].take()?;
@@ -353,25 +355,31 @@ impl<const WORDS: usize> Worker<WORDS> {
         let entry = loop {
             let (in_group, in_device) = (group.look(&self.w), device.look(&self.w));
             let (in_group, in_device) = (in_group.await, in_device.await);
-            // The front was counted as work. If the wavefront is not counted, this count stands for
-            // it from now on.
-            if let Some(entry) = group.take(&self.w, in_group).await {
-                self.counts.from_group += 1;
-                if self.busy {
-                    group.count(&self.w, -1);
+            // The wavefront counts itself before it takes a front, so that no other wavefront finds
+            // neither the front nor a wavefront that runs it.
+            if in_group.len() > 0 || in_device.len() > 0 {
+                device.count_running(&self.w, 1);
+                // The front was counted as work. If the wavefront is not counted, this count stands
+                // for it from now on.
+                if let Some(entry) = group.take(&self.w, in_group).await {
+                    self.counts.from_group += 1;
+                    if self.busy {
+                        group.count(&self.w, -1);
+                    }
+                    break entry;
                 }
-                break entry;
-            }
-            if let Some(entry) = device.take(&self.w, in_device).await {
-                self.counts.from_device += 1;
-                if self.busy || group.join(&self.w).await {
-                    device.count(&self.w, -1);
+                if let Some(entry) = device.take(&self.w, in_device).await {
+                    self.counts.from_device += 1;
+                    if self.busy || group.join(&self.w).await {
+                        device.count(&self.w, -1);
+                    }
+                    break entry;
                 }
-                break entry;
-            }
-            if in_device.running == 0
+                device.count_running(&self.w, -1);
+            } else if in_device.running == 0
                 && let Some(entry) = self.close().await
             {
+                device.count_running(&self.w, 1);
                 break entry;
             }
             if in_device.busy == 0 {
@@ -380,12 +388,12 @@ impl<const WORDS: usize> Worker<WORDS> {
         };
         self.busy = true;
         self.running = true;
-        device.count_running(&self.w, 1);
         Some(entry)
     }
 
-    /// Loads the tasks of a front, one into each lane, and makes the front available for new tasks.
-    /// Returns the wavefront with as many active lanes as the front has tasks.
+    /// Loads the tasks of a task-front (a group of tasks), one into each lane, and makes the
+    /// task-front available for new tasks. Returns the wavefront with as many active lanes as the
+    /// task-front has tasks.
     pub(super) async fn load(&mut self, entry: Entry) -> (Wave, [Lanes<u32>; WORDS]) {
         let w = self.w.below(0, u64::from(entry.tasks));
         let tasks = self.queues.fronts.read(&w, entry.front).await;

@@ -34,8 +34,8 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "drf",
         cores: IssueRule::GPUS,
-        mapping: "each operation as a request of the same order, at work-group or device scope, because \
-                  scopes are hints; sequential consistency for programs without data races",
+        mapping: "each operation becomes a request with its memory order, at work-group or device scope, \
+                  because both scopes are correct; programs without data races are sequentially consistent",
     },
     OPENCL,
 ];

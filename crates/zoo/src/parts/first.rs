@@ -140,8 +140,8 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
     }
 
     /// The line that answers a non-atomic load at once, or `None` if there is no such line (see
-    /// [`proto::Controller::hit`]). The load is answered at once only if its plan begins with the
-    /// step `here`, and `reply` is the only action in the table row of `event`.
+    /// [`proto::Controller::hit`]). The load is answered at once only if its plan (list of steps)
+    /// begins with the step `here`, and `reply` is the only action in the table row of `event`.
     #[inline]
     #[must_use]
     pub fn hit<T: Table<State = S>, Q: Plans>(

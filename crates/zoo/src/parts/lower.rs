@@ -27,7 +27,7 @@ impl<W> Default for LowerLevel<W> {
     }
 }
 
-/// Answers a request at the end of its plan.
+/// Answers a request at the end of its plan (list of steps).
 pub fn answer<P: Protocol>(ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
     match ask.req.reads() {
         true => cx.fx.reply(ask.slot, *ask.data),

@@ -43,25 +43,27 @@ pub const HOST: u8 = 2;
 pub const DRF: Claim = Claim {
     model: "drf",
     cores: IssueRule::GPUS,
-    mapping: "each operation as a request of the same order, at any scope below the system, because \
-              scopes are ignored; sequential consistency for programs without data races",
+    mapping: "each operation becomes a request with its memory order, at any scope below system scope, \
+              because these scopes make no difference; programs without data races are sequentially \
+              consistent",
 };
 
 /// The claim that a protocol obeys the memory model of OpenCL.
 pub const OPENCL: Claim = Claim {
     model: "opencl",
     cores: IssueRule::GPUS,
-    mapping: "each OpenCL operation as a request of the same order and scope: \
-              memory_scope_work_group, memory_scope_device, memory_scope_all_svm_devices as system; \
-              a seq_cst access is issued when all before it are complete",
+    mapping: "each OpenCL operation becomes a request with its memory order and scope, where \
+              memory_scope_all_svm_devices is system scope; a seq_cst access is issued when all earlier \
+              accesses are complete",
 };
 
 /// The claim that a protocol obeys the memory model of PTX.
 pub const PTX: Claim = Claim {
     model: "ptx-7.5",
     cores: IssueRule::GPUS,
-    mapping: "each PTX operation as a request of the same order and scope: cta as work_group, gpu as \
-              device, sys as system; weak accesses as ordinary ones, fence.sc as a seq_cst fence",
+    mapping: "each PTX operation becomes a request with its memory order and scope, where cta is work- \
+              group scope, gpu is device scope and sys is system scope; a weak access becomes a plain \
+              access, and fence.sc becomes a seq_cst fence",
 };
 
 /// A protocol whose messages include [`ToBank`], the messages from controllers to banks.

@@ -69,8 +69,8 @@ pub enum Operand<'a> {
 
 const UNOWNED: &str = "no first-level cache is registered for the line";
 
-/// The key under which inputs wait for the end of the recalls of a round (a joint execution of
-/// acquires and releases at system scope).
+/// The key that stands for the end of the recalls of a round (a joint execution of acquires and
+/// releases at system scope). Inputs wait for this event.
 const ROUND: Key = Key::Other(0);
 
 fn full<P: RegistrationProtocol>(cx: &Cx<'_, P>) -> ByteMask {

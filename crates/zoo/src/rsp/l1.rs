@@ -64,7 +64,8 @@ pub struct L1<T> {
 
 proto::clone_in_place! { [T] L1<T> { cache, answers, locks, plans } }
 
-/// The key under which read-modify-writes wait until remote operations release their locks.
+/// The key that stands for the release of the locks of remote operations. Read-modify-writes wait
+/// for this event.
 const LOCKED: Key = Key::Other(0);
 
 impl<T: RspPlansOf> L1<T> {

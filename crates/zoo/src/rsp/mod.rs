@@ -62,10 +62,9 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "opencl-rsp",
         cores: IssueRule::GPUS,
-        mapping: "each OpenCL operation as a request of the same order and scope: \
-                  memory_scope_work_group, memory_scope_device, memory_scope_all_svm_devices as system, \
-                  the remote hint for the remote operations; a seq_cst access is issued when all before \
-                  it are complete",
+        mapping: "each OpenCL operation becomes a request with its memory order and scope, where \
+                  memory_scope_all_svm_devices is system scope; a remote operation becomes a request with \
+                  the remote hint; a seq_cst access is issued when all earlier accesses are complete",
     },
     PTX,
 ];
@@ -94,7 +93,7 @@ macro_rules! rsp {
 }
 
 rsp! {
-    /// Remote-scope promotion, with the steps in the order of Table 3.
+    /// Remote-scope promotion, with the steps in the order of Table 3 of the hLRC paper.
     published::Rsp, RspPlans, "rsp",
     "scopes with remote-scope promotion: a remote operation makes all other L1s flush, invalidate or delay their atomics",
     "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25",

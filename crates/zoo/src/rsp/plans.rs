@@ -1,4 +1,5 @@
-//! The plan of each operation at the L1 of `rsp`: the rows of Table 3, as printed.
+//! The plan (list of steps) of each operation at the L1 of `rsp`: the rows of Table 3 of the hLRC
+//! paper, as printed. The repaired plans differ only for remote loads.
 
 use self::Step::{Remote as R, Shared as S};
 use crate::vi::{self, Step as Shared};
@@ -26,16 +27,16 @@ symbols! {
 }
 
 proto::plans! {
-    /// The plan of each operation at the L1: its steps, as Table 3 prints them.
+    /// The plan of each operation at the L1: its steps, as Table 3 of the hLRC paper prints them.
     pub struct RspPlans: Step = printed, TableId(1), "Operations at the L1"
 }
 proto::plans! {
-    /// The plan of each operation at the L1, with remote loads repaired.
+    /// The plan (list of steps) of each operation at the L1, with remote loads repaired.
     ///
-    /// As printed, a remote load is performed before the other L1s flush. The load can then miss a
-    /// release store in one of these L1s, although the flush writes out the writes before that
-    /// store. Here the other L1s also flush before the load, as they do for a read-modify-write
-    /// (a20).
+    /// As the hLRC paper prints the steps, a remote load is performed before the other L1s flush.
+    /// The load can then miss a release store in one of these L1s, although the flush writes out
+    /// the writes before that store. Here the other L1s also flush before the load, as they do for
+    /// a read-modify-write (row a20 of Table 3).
     pub struct RepairedPlans: Step = repaired, TableId(1), "Operations at the L1"
 }
 
@@ -62,9 +63,10 @@ const fn is_remote(key: PlanKey) -> bool {
     key.remote && !is_kernel && !is_plain && !matches!(key.reach(), Reach::Group)
 }
 
-/// The plan of an operation that is not a remote operation: rows a0 to a2, a6 to a8, a15, and a16
-/// to a18. The steps are those of `vi`. A read-modify-write that is performed in the L1 has one
-/// more step before them: it waits for the locks of remote operations.
+/// The plan (list of steps) of an operation that is not a remote operation: rows a0 to a2, a6 to
+/// a8, a15, and a16 to a18 of Table 3 of the hLRC paper. The steps are those of `vi`. A
+/// read-modify-write that is performed in the L1 has one more step before them: it waits for the
+/// locks of remote operations.
 const fn local(key: PlanKey) -> Steps<Step> {
     let is_here = key.is_plain() || matches!(key.reach(), Reach::Group);
     let first: &[Step] = match key.op {
@@ -79,9 +81,9 @@ const fn local(key: PlanKey) -> Steps<Step> {
     all
 }
 
-/// The steps before the access of a remote operation: rows a9 to a11 of a store, and a19 to a21 of
-/// a read-modify-write. The paper's table has no row for a fence. So a fence takes the flushes and
-/// invalidations that a store or a read-modify-write takes around its access.
+/// The steps before the access of a remote operation: in Table 3 of the hLRC paper, rows a9 to a11
+/// of a store, and a19 to a21 of a read-modify-write. This table has no row for a fence. So a fence
+/// takes the flushes and invalidations that a store or a read-modify-write takes around its access.
 const fn before(key: PlanKey) -> Steps<Step> {
     use Remote::{FlushOthers, InvalidateOthers, LockAll};
     let flush: &[Step] = match key.reach() {
@@ -100,7 +102,8 @@ const fn before(key: PlanKey) -> Steps<Step> {
     }
 }
 
-/// The steps that perform the access of a remote operation: rows a3, a12 and a22.
+/// The steps that perform the access of a remote operation: rows a3, a12 and a22 of Table 3 of the
+/// hLRC paper.
 const fn access(key: PlanKey) -> &'static [Step] {
     match (key.is_access(), key.reach()) {
         (false, _) => &[],
@@ -109,8 +112,8 @@ const fn access(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The steps after the access of a remote operation: rows a4 and a5 of a load, a13 and a14 of a
-/// store, a23 to a25 of a read-modify-write.
+/// The steps after the access of a remote operation: in Table 3 of the hLRC paper, rows a4 and a5
+/// of a load, a13 and a14 of a store, a23 to a25 of a read-modify-write.
 const fn after(key: PlanKey) -> Steps<Step> {
     use Remote::{FlushOthers, InvalidateOthers, UnlockAll};
     let invalidate: &[Step] = &[S(Shared::Invalidate)];

@@ -1,4 +1,5 @@
 //! The epoch management unit. A machine has one such unit. It grants epochs to the compute units.
+//! In an epoch, the lines of one band (a group of lines) may be written.
 
 use super::tables::{Command, EmuTable, Phase, Signal};
 use super::{Grant, Params, Rule, Stc, ToEmu, ToL1};
@@ -9,21 +10,26 @@ use proto::{Condition, Controller, Cx, Disposition, Input, LineAddr, NodeId, Row
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Emu {
     phase: Phase,
-    /// The epochs that are in force, or that the change under way will put in force.
+    /// The epochs (times in which certain bands of lines may be written) that are in force, or that
+    /// the change under way will put in force.
     granted: Grant,
-    /// The epoch that was granted last. The search for the next epoch begins with its successor.
+    /// The number of the epoch (the time in which one band of lines may be written) that was
+    /// granted last. The search for the next epoch begins with the next number.
     last: u32,
-    /// The number of compute units that have not yet answered in this phase.
+    /// The number of compute units that have not yet answered in the current phase of the change of
+    /// epochs.
     due: u32,
-    /// The epoch request vector: for each demanded epoch, the line of the write that demanded it.
+    /// The epoch request vector. For each epoch (the time in which one band of lines may be
+    /// written), it has the line of the write that demanded the epoch, or `None` if no write did.
+    /// It is empty without epoch skipping.
     wanted: Vec<Option<LineAddr>>,
     /// The start bit that holds from the next change of epochs on: the lowest bit of a line's
-    /// number that selects the band of the line.
+    /// number that selects the band (group of lines) to which the line belongs.
     next_shift: u8,
 }
 
 impl Emu {
-    /// The unit before the first change of epochs.
+    /// The epoch management unit at the start, when epoch 0 is in force.
     #[must_use]
     pub fn new(params: &Params) -> Self {
         Emu {
@@ -36,9 +42,10 @@ impl Emu {
         }
     }
 
-    /// The epoch request vector at the next change of epochs. As published, a demand stays at its
-    /// epoch even if the start bit of bands changes. The repaired unit moves each demand to the
-    /// epoch that the line of the demand then has.
+    /// The epoch request vector (the demands of writes for epochs) at the next change of epochs. As
+    /// published, a demand stays at its epoch even if the start bit changes, so that the line of
+    /// the demand belongs to another band. The repaired unit moves the demand to the epoch of that
+    /// band.
     fn wanted_next(&self, params: &Params) -> Vec<Option<LineAddr>> {
         if !params.variant.repaired || self.next_shift == self.granted.shift {
             return self.wanted.clone();
@@ -51,8 +58,9 @@ impl Emu {
         wanted
     }
 
-    /// The epochs to grant next, in the order of their turns. With epoch skipping, only demanded
-    /// epochs have a turn. Without it, each epoch has its turn.
+    /// The numbers of the epochs (times in which one band of lines each may be written) to grant
+    /// next, in the order of their turns. With epoch skipping, only epochs that a write has
+    /// demanded have a turn. Without epoch skipping, each epoch has its turn.
     fn next_epochs(&self, wanted: &[Option<LineAddr>], params: &Params) -> Vec<u32> {
         let turns = (1..=params.epochs).map(|turn| (self.last + turn) % params.epochs);
         let may_be = |&epoch: &u32| match params.variant.without {
@@ -65,7 +73,8 @@ impl Emu {
         turns.filter(may_be).filter(is_due).take(params.variant.bands).collect()
     }
 
-    /// Chooses the next epochs, and asks all compute units to prepare for the change.
+    /// Chooses the next epochs (the bands of lines that may be written next), and asks all compute
+    /// units to prepare for the change of epochs.
     fn prepare<P: Stc>(&mut self, cx: &mut Cx<'_, P>) {
         let params = cx.world.params;
         self.wanted = self.wanted_next(params);
@@ -87,11 +96,12 @@ impl Emu {
         (0..cx.world.levels.cus).for_each(|index| cx.fx.send(NodeId { kind: FIRST, index }, msg));
     }
 
-    /// Moves the start bit of bands because of a conflict: a load, and a blocked write that
-    /// demanded the epoch of the load's band. If the two addresses differ in the bits above the
-    /// band, the start bit becomes higher, which can separate the load and the write. Otherwise it
-    /// becomes lower, which can also separate them. Only the first conflict since the last change
-    /// of epochs counts.
+    /// Moves the start bit (the lowest bit of a line's number that selects the band of the line)
+    /// because of a conflict between a load and a blocked write that demanded the epoch of the
+    /// load's band. If the two addresses differ in the bits above the band, the start bit becomes
+    /// higher, which can separate the load and the write. Otherwise the start bit becomes lower,
+    /// which can also separate them. Only the first conflict since the last change of epochs
+    /// counts.
     fn adapt(&mut self, load: LineAddr, params: &Params) {
         let shift = self.granted.shift;
         let demand = self.wanted.get(self.granted.band(load) as usize).copied().flatten();

@@ -1,4 +1,5 @@
-//! The L1 of a compute unit, with its blocked-store queue.
+//! The L1 of a compute unit, with its blocked-store queue: the writes that wait for their epoch
+//! (the time in which their lines may be written).
 
 use super::tables::{Action, Event, L1Plans, L1Table, State, Step};
 use super::{EMU, Grant, Params, Stc, ToEmu, ToL1};
@@ -9,8 +10,8 @@ use proto::{
     Op, Order, PlanKey, Rank, Reach, RequestInput, SetIndex, Slot, Spending, Way,
 };
 
-/// A write or an atomic that is blocked (waits for its epoch) or pending (is on its way to the
-/// bank). At most one exists for each line.
+/// A write or an atomic that is blocked (waits for its epoch, in which its line may be written) or
+/// pending (is on its way to the bank). At most one exists for each line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Write {
     line: LineAddr,
@@ -19,8 +20,9 @@ struct Write {
     is_issued: bool,
 }
 
-/// The state of this compute unit in a change of epochs. `Some` holds the coming epochs, if the
-/// manager (the epoch management unit) has announced them.
+/// The state of this compute unit in a change of epochs (of the bands of lines that may be
+/// written). `Some` holds the coming epochs, if the manager (the epoch management unit) has
+/// announced them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Change {
     /// No change of epochs is under way, and writes may be issued.
@@ -43,20 +45,21 @@ pub struct L1<const REPAIRED: bool> {
     /// The writes under way, oldest first. The writes that are not issued form the blocked-store
     /// queue.
     writes: Vec<Write>,
-    /// The epochs that are in force at this compute unit.
+    /// The epochs (times in which certain bands of lines may be written) that are in force at this
+    /// compute unit.
     granted: Grant,
     change: Change,
-    /// The epochs that this compute unit has demanded since the last change of epochs, one bit for
-    /// each epoch.
+    /// The epochs (times in which one band of lines each may be written) that this compute unit has
+    /// demanded since the last change of epochs, one bit for each epoch.
     demanded: u32,
-    /// Whether this compute unit has reported a conflict (a load of a band with a blocked write)
-    /// since the last change of epochs.
+    /// Whether this compute unit has reported a conflict (a load from a band, a group of lines, for
+    /// which a write is blocked) since the last change of epochs.
     has_conflicted: bool,
     invalidated: AckCounts,
 }
 
 impl<const REPAIRED: bool> L1<REPAIRED> {
-    /// An empty cache, before the first change of epochs.
+    /// An empty cache at the start, when epoch 0 is in force.
     #[must_use]
     pub fn new(level: &KindLevel, params: &Params) -> Self {
         L1 {
@@ -71,9 +74,9 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         }
     }
 
-    /// Whether the epoch of the line's band is in force, so that this cache may keep no copy of the
-    /// line. In the repaired protocol, the coming epochs also count as soon as this compute unit is
-    /// ready for them.
+    /// Whether the epoch of the line's band is in force: the lines of the band may be written, so
+    /// that this cache may keep no copy of the line. In the repaired protocol, the coming epochs
+    /// also count as soon as this compute unit is ready for them.
     fn is_open(&self, line: LineAddr) -> bool {
         let comes = matches!(self.change, Change::IsReady(Some(next)) if next.contains(line));
         comes || self.granted.contains(line)
@@ -83,8 +86,9 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         self.writes.iter().find(|write| write.line == line)
     }
 
-    /// Whether a load of the line conflicts with a blocked write of the same band, and no load has
-    /// conflicted since the last change of epochs. False without adaptive bands.
+    /// Whether a load of the line conflicts with a blocked write to the same band (group of lines),
+    /// and this compute unit has reported no conflict since the last change of epochs. False
+    /// without adaptive bands.
     fn conflicts(&self, line: LineAddr) -> bool {
         let is_of_band =
             |write: &Write| !write.is_issued && self.granted.band(write.line) == self.granted.band(line);
@@ -151,9 +155,10 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         disposition
     }
 
-    /// Lets a write go on if the epoch of its band is in force and no change of epochs is under
-    /// way. If not, the write joins the blocked-store queue. In both cases, the write first waits
-    /// for an older write of its line, and for room.
+    /// Lets a write go on if the epoch of its band is in force (the lines of the band may be
+    /// written) and no change of epochs is under way. If not, the write joins the blocked-store
+    /// queue. In both cases, the write first waits for an older write of its line, and for room in
+    /// the coalescing buffer. A write that joins the queue also waits for room in the queue.
     fn await_epoch<P: Stc>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         let line = ask.req.line;
         let may_go = self.may_write(line);
@@ -199,9 +204,10 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
             || !may_go && self.blocked() >= cx.world.params.queue
     }
 
-    /// Demands the epoch of a blocked write, unless this compute unit has demanded this epoch since
-    /// the last change. Without epoch skipping, no epoch is demanded. Without adaptive bands, only
-    /// the band of the write matters, so the demand names the first line of the band.
+    /// Demands the epoch of a blocked write (the time in which the band of its line may be
+    /// written), unless this compute unit has demanded this epoch since the last change of epochs.
+    /// Without epoch skipping, no epoch is demanded. Without adaptive bands, only the band of the
+    /// write matters, so the demand names the first line of the band.
     fn demand<P: Stc>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         let bit = self.granted.bit(line);
         if !cx.world.params.variant.skips || self.demanded & bit != 0 {
@@ -213,14 +219,15 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         cx.fx.send(EMU, ToEmu::EpochDemand { line, adapts });
     }
 
-    /// Removes the copies of the lines whose epochs `next` grants.
+    /// Removes the copies of those lines that may be written in the epochs that `next` grants.
     fn give_up<P: Stc>(&mut self, next: Grant, cx: &mut Cx<'_, P>) -> Disposition {
         self.event_of_all(|line, _| next.contains(line), Event::Epoch, Operand::Nothing, cx)
     }
 
-    /// If this compute unit prepares for a change of epochs and its last pending write is complete,
-    /// tells the manager (the epoch management unit) that it is ready. Then removes the copies of
-    /// lines whose epochs the manager has announced.
+    /// If this compute unit prepares for a change of epochs (of the bands of lines that may be
+    /// written) and its last pending write is complete, tells the manager (the epoch management
+    /// unit) that it is ready. Then removes the copies of lines whose epochs the manager has
+    /// announced.
     fn ready_if_due<P: Stc>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let Change::Prepares(next) = self.change else { return Disposition::Done };
         if self.writes.iter().any(|write| write.is_issued) {
@@ -231,7 +238,8 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         next.map_or(Disposition::Done, |next| self.give_up(next, cx))
     }
 
-    /// Changes to the new epochs `next`, and issues the blocked writes whose epochs `next` grants.
+    /// Changes to the new epochs `next`, and issues those blocked writes whose lines may be written
+    /// in these epochs.
     fn change<P: Stc>(&mut self, next: Grant, cx: &mut Cx<'_, P>) -> Disposition {
         if !matches!(self.change, Change::IsReady(_)) {
             return Disposition::Impossible(

@@ -52,27 +52,34 @@ use proto::{
 /// The node of the epoch management unit. A machine has one such unit.
 const EMU: NodeId = NodeId { kind: 3, index: 0 };
 
-/// The granted epochs, and the rule by which lines belong to bands.
+/// The granted epochs, and the rule that assigns lines to bands (groups of lines). In an epoch, the
+/// lines of one band may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grant {
-    /// The granted epochs, one bit for each.
+    /// The granted epochs, one bit for each epoch (the time in which one band of lines may be
+    /// written).
     set: u32,
-    /// The start bit: the lowest bit of a line's number that selects the band of the line.
+    /// The start bit: the lowest bit of a line's number that selects the band (group of lines) to
+    /// which the line belongs.
     shift: u8,
-    /// The number of epochs.
+    /// The number of epochs, which is also the number of bands (groups of lines that are written in
+    /// the same epoch).
     epochs: u32,
-    /// Whether the start bit adapts to conflicts of loads with blocked writes.
+    /// Whether the start bit (the lowest bit of a line's number that selects its band) adapts to
+    /// conflicts of loads with blocked writes.
     adapts: bool,
 }
 
 impl Grant {
-    /// The grant before the first change of epochs: epoch 0, with the smallest start bit.
+    /// The grant at the start: epoch 0, with the smallest start bit (the lowest bit of a line's
+    /// number that selects its band).
     fn first(params: &Params) -> Grant {
         let Params { epochs, least_shift: shift, ref variant, .. } = *params;
         Grant { set: 1, shift, epochs, adapts: variant.adapts }
     }
 
-    /// The band of a line, which is also the number of its epoch.
+    /// The number of the band (group of lines) to which a line belongs. The epoch in which the line
+    /// may be written has the same number.
     fn band(&self, line: LineAddr) -> u32 {
         (line.0 >> self.shift) as u32 % self.epochs
     }
@@ -81,12 +88,12 @@ impl Grant {
         1 << self.band(line)
     }
 
-    /// Whether the epoch of the line's band is granted.
+    /// Whether the epoch of the line's band is granted, so that the line may be written.
     fn contains(&self, line: LineAddr) -> bool {
         self.set & self.bit(line) != 0
     }
 
-    /// The first line of the band to which a line belongs.
+    /// The first line of the band (group of lines) to which a line belongs.
     fn first_line(&self, line: LineAddr) -> LineAddr {
         LineAddr(u64::from(self.band(line)) << self.shift)
     }
@@ -104,25 +111,30 @@ impl fmt::Display for Grant {
 /// A rule of the STC paper that avoids deadlock (section 3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
-    /// DAR1: every band has an epoch.
+    /// DAR1: every band of lines has an epoch, in which these lines may be written.
     EveryBandHasAnEpoch,
-    /// DAR2: every epoch ends.
+    /// DAR2: every epoch (the time in which one band of lines may be written) ends.
     EpochsEnd,
-    /// DAR3: every epoch is granted again and again.
+    /// DAR3: every epoch (the time in which one band of lines may be written) is granted again and
+    /// again.
     EpochsReturn,
 }
 
 /// The settings in which the variants of the protocol differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// Whether only demanded epochs are granted.
+    /// Whether only those epochs (times in which one band of lines each may be written) are granted
+    /// that a blocked write has demanded.
     pub skips: bool,
-    /// Whether the start bit of bands adapts to conflicts.
+    /// Whether the start bit (the lowest bit of a line's number that selects its band) adapts to
+    /// conflicts of loads with blocked writes.
     pub adapts: bool,
-    /// The maximum number of epochs that are granted at once.
+    /// The maximum number of epochs that are granted at once. In each epoch, one band of lines may
+    /// be written.
     pub bands: usize,
     /// Whether the manager (the epoch management unit) is repaired: it announces the coming epochs
-    /// when it asks the compute units to prepare, and moves demands together with the start bit.
+    /// when it asks the compute units to prepare for a change of epochs, and when the start bit
+    /// changes, it moves each demand to the new epoch of the demand's line.
     pub repaired: bool,
     /// The deadlock avoidance rule that the manager (the epoch management unit) breaks, in a test
     /// of this rule. `None` if it follows all rules.
@@ -133,8 +145,9 @@ impl Variant {
     /// The published protocol without optimizations.
     const NAIVE: Variant = Variant { skips: false, adapts: false, bands: 1, repaired: false, without: None };
 
-    /// The optimizations of the paper. `SKIPPING` has epoch skipping, `ADAPTIVE` has adaptive bands
-    /// in addition, and `MANIFOLD` has several bands at once in addition.
+    /// The settings for the optimizations of the STC paper. `SKIPPING` has epoch skipping,
+    /// `ADAPTIVE` has adaptive bands in addition, and `MANIFOLD` has several bands at once in
+    /// addition.
     const SKIPPING: Variant = Variant { skips: true, ..Variant::NAIVE };
     const ADAPTIVE: Variant = Variant { adapts: true, ..Variant::SKIPPING };
     const MANIFOLD: Variant = Variant { bands: 4, ..Variant::ADAPTIVE };
@@ -148,8 +161,8 @@ impl Variant {
     }
 
     /// The number of bytes that the granted epochs take in a message. The message holds the number
-    /// of one epoch (one byte) or a set of epochs (two bytes), and the start bit (one byte) if it
-    /// adapts.
+    /// of one epoch (one byte) or a set of epochs (two bytes). If the start bit adapts to
+    /// conflicts, the message also holds the start bit (one byte).
     fn grant_bytes(&self) -> u8 {
         (if self.bands > 1 { 2 } else { 1 }) + u8::from(self.adapts)
     }
@@ -159,8 +172,8 @@ impl Variant {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Params {
     epochs: u32,
-    /// The smallest start bit (`least_shift`) and the largest (`most_shift`), as bits of a line's
-    /// number.
+    /// The smallest start bit (`least_shift`) and the largest (`most_shift`). The start bit is the
+    /// lowest bit of a line's number that selects the band of the line.
     least_shift: u8,
     most_shift: u8,
     /// The number of writes that the blocked-store queue can hold.
@@ -225,8 +238,9 @@ const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// The settings with which the protocol is explored. There are two epochs, so that two neighbouring
-/// lines are in different bands, and two possible start bits.
+/// The settings with which the explorer checks the protocol. There are two epochs, so that two
+/// neighbouring lines are in different bands (may be written in different epochs), and two possible
+/// start bits.
 const EXPLORED: &[(&str, u64)] =
     &[("epoch_bits", 1), ("start_bit", 0), ("start_bit_max", 1), ("blocked_stores", 2)];
 
@@ -303,16 +317,17 @@ const CLAIMS: &[Claim] = &[
     Claim {
         model: "sc",
         cores: &[IssueRule::InOrder],
-        mapping: "each operation as a request, at any scope, of programs that do not run on the host; \
-                  sequential consistency for every program, with or without data races",
+        mapping: "each operation becomes a request, at any scope; every program that does not run on the \
+                  host is sequentially consistent, with or without data races",
     },
 ];
 
 /// The names of the STC protocols as published. The explorer refutes their claims.
 pub const REFUTED: [&str; 4] = ["stc-nv", "stc-es", "stc-ab", "stc-mb"];
 
-/// The names of the STC protocols as published in which a write can wait for ever, because the
-/// demand of its epoch is lost when the start bit of bands moves.
+/// The names of the STC protocols as published in which a write can wait for ever, because its
+/// demand for an epoch (the time in which its line may be written) is lost when the start bit
+/// changes.
 pub const STARVING: [&str; 2] = ["stc-ab", "stc-mb"];
 
 /// Generates one protocol of the STC family. The argument `$variant` gives the settings in which

@@ -65,9 +65,9 @@ symbols! {
     }
 }
 
-/// The table of a line in the L1: Table 1 of the paper, with the events that the paper describes in
-/// words. In the repaired table, the beginning of an epoch also affects a line whose fill is under
-/// way.
+/// The state transition table of a line in the L1: Table 1 of the STC paper, with the events that
+/// the paper describes in words. In the repaired table, the beginning of the epoch in which the
+/// line may be written also affects a line whose fill is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct L1Table<const REPAIRED: bool>;
 
@@ -204,7 +204,8 @@ symbols! {
         Here,
         /// Remove the line, because the access is performed in memory.
         Pass,
-        /// Wait for older accesses of the line, for room, and for the epoch of the line's band.
+        /// Wait for older accesses of the line, for room, and until the epoch of the line's band begins. A
+        /// band is a group of lines, and an epoch is the time in which its lines may be written.
         Await,
         /// Perform the write or the atomic at the L2, and wait for the answer.
         Below,

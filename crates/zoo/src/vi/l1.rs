@@ -89,7 +89,7 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
     }
 
     /// The line that answers a non-atomic load at once. `None` if there is no such line, or if the
-    /// load's plan does not begin with the step `here`.
+    /// load's plan (list of steps) does not begin with the step `here`.
     #[inline]
     pub fn hit<Q: Plans>(&self, load: &Load, homes: &Homes, here: Q::Step) -> Option<Hit<'_>> {
         self.cache.hit::<L1Table, Q>(load, homes, here, (LineEvent::Load, LineAction::Reply))

@@ -32,8 +32,8 @@ pub const SCOPED_CLAIMS: &[Claim] = &[
     Claim {
         model: "hrf-indirect",
         cores: IssueRule::GPUS,
-        mapping: "each operation as a request of the same order and scope; sequential consistency for \
-                  programs without heterogeneous races",
+        mapping: "each operation becomes a request with its memory order and scope; programs without \
+                  heterogeneous races are sequentially consistent",
     },
     OPENCL,
     PTX,

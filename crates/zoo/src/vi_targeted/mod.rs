@@ -57,8 +57,8 @@ impl Writers for ByWavefront {
 pub const CLAIMS: &[Claim] = &[Claim {
     model: "hrf-direct",
     cores: IssueRule::GPUS,
-    mapping: "each operation as a request of the same order and scope; sequential consistency for \
-              programs without heterogeneous races",
+    mapping: "each operation becomes a request with its memory order and scope; programs without \
+              heterogeneous races are sequentially consistent",
 }];
 
 protocol! {

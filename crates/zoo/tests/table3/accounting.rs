@@ -1,4 +1,5 @@
-//! Tests of the statistics of every protocol, on the bench (test machine) of Table 3.
+//! Tests of the statistics of every protocol, on the bench (test machine) of the tests of Table 3
+//! of the hLRC paper.
 //!
 //! If a count is missing, executions are still right, but reports are wrong. So these tests make
 //! accesses whose correct counts are known for any protocol.
@@ -8,7 +9,7 @@ use crate::observe::{HERE, X};
 use proto::{Level, LineAddr, Op, Order, Protocol, Request, Rmw, RmwKind, Slot, Spending, Width};
 use zoo::Visit;
 
-/// A line that does not hold the variable of Table 3.
+/// A line that does not hold the variable whose accesses Table 3 of the hLRC paper describes.
 const DATA: LineAddr = LineAddr(2);
 const THERE: u16 = 1;
 const LEVELS: [Level; 3] = [Level::WorkGroup, Level::Device, Level::System];

@@ -9,8 +9,8 @@ use proto::{
 };
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// The number of compute units: the requester, the previous place of the variable, and one further
-/// unit.
+/// The number of compute units: the requester, a unit whose L1 may have used the accessed variable
+/// before, and one further unit.
 pub(crate) const CUS: u16 = 3;
 
 /// The kind of input that a step processes.
@@ -160,8 +160,8 @@ impl<P: Protocol> Bench<P> {
         self.step(self.entry(cu), StepInput::Request, StationInput::Request { slot, request })
     }
 
-    /// Carries out one of the possible next moves; the seed selects which one. Returns `None` if no
-    /// move is possible.
+    /// Delivers one of the waiting inputs (a message, a reply of memory or the expiry of a timer);
+    /// the seed selects which one. Returns the observed step, or `None` if no input waits.
     pub(crate) fn next_step(&mut self) -> Option<ObservedStep> {
         self.channels.retain(|_, sent| !sent.is_empty());
         let mut moves: Vec<Move> = self.channels.keys().map(|&(from, to)| Move::Deliver(from, to)).collect();

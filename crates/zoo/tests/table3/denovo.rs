@@ -1,4 +1,4 @@
-//! The column of DeNovo in Table 3.
+//! The column of DeNovo in Table 3 of the hLRC paper.
 //!
 //! `StReg` of the paper (the registration of stores) takes the place of a flush. It ends when every
 //! dirty line of the L1 is registered to this L1.

@@ -1,19 +1,19 @@
-//! The derivation of Table 3's acts from the observed steps of nodes.
+//! The derivation of the acts of Table 3 of the hLRC paper from the observed steps of nodes.
 
 use crate::bench::{Bench, CUS, ObservedStep, StepInput, access};
 use crate::table::{Act, Column, Instruction, Prior, Row};
 use proto::{ByteMask, Level, LineAddr, LineData, Op, Order, Request, Rmw, RmwKind, Scope, Slot, Width};
 use std::collections::BTreeSet;
 
-/// The line that holds the variable of Table 3.
+/// The line that holds the variable whose accesses Table 3 of the hLRC paper describes.
 pub(crate) const X: LineAddr = LineAddr(0);
 /// A line with a clean copy in every L1.
 const CLEAN: LineAddr = LineAddr(1);
 /// The number of the first dirty line. Each L1 has its own dirty line.
 const DIRTY: u64 = 2;
 
-/// The number of the requesting compute unit (`HERE`), and of the compute unit whose L1 is the
-/// place of a remote variable (`THERE`).
+/// The number of the requesting compute unit (`HERE`), and of the compute unit whose L1 used the
+/// variable last if that was another L1 (`THERE`).
 pub(crate) const HERE: u16 = 0;
 const THERE: u16 = 1;
 

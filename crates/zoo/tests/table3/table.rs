@@ -1,10 +1,11 @@
-//! The acts, rows and columns of Table 3.
+//! The acts, rows and columns of Table 3 of the hLRC paper.
 
 use crate::bench::{Bench, ObservedStep};
 use core::fmt;
 use proto::{ByteMask, Level, LineAddr, LineData, LineView, Order, Protocol};
 
-/// An act of Table 3, in the words of Tables 1 and 2.
+/// An act of Table 3 of the hLRC paper (one effect of an access), in the words of its Tables 1 and
+/// 2.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Act {
     LdL1,
@@ -28,8 +29,8 @@ pub(crate) enum Act {
     /// `Lock`: all L1s lock their read-modify-writes. `Unlock`: all L1s unlock them.
     Lock,
     Unlock,
-    /// An act that Table 3 does not have, at the L1 with this number. The test fails and prints the
-    /// act.
+    /// An act that Table 3 of the hLRC paper does not have, at the L1 with this number. The test
+    /// fails and prints the act.
     Odd(&'static str, u16),
 }
 
@@ -57,7 +58,7 @@ impl fmt::Display for Act {
     }
 }
 
-/// The three instructions of Table 3.
+/// The three instructions of Table 3 of the hLRC paper.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Instruction {
     Ld,
@@ -73,7 +74,7 @@ pub(crate) enum Prior {
     RemoteL1,
 }
 
-/// A row of Table 3: one access, with the acts that the paper gives.
+/// A row of Table 3 of the hLRC paper: one access, with the acts that the paper gives.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) instruction: Instruction,
@@ -93,7 +94,8 @@ impl Row {
     }
 }
 
-/// Declares a row, for example `row!(Ld remote Acquire Device from L2 => a3: LdL2, a4: FlushAll)`.
+/// Declares a row of Table 3 of the hLRC paper, for example `row!(Ld remote Acquire Device from L2
+/// => a3: LdL2, a4: FlushAll)`.
 #[macro_export]
 macro_rules! row {
     ($op:ident remote $order:ident $level:ident from $prior:ident => $($label:ident: $act:ident),+) => {
@@ -114,7 +116,7 @@ macro_rules! row {
     };
 }
 
-/// A column of Table 3, for one protocol.
+/// A column of Table 3 of the hLRC paper, for one protocol.
 pub(crate) trait Column: Sized {
     type Protocol: Protocol;
     /// The name of the protocol and of its page.
@@ -158,7 +160,7 @@ pub(crate) trait Column: Sized {
         bench.below(line).masked(mask) == *data
     }
 
-    /// The act that the paper prints for an observed act.
+    /// The act that the hLRC paper prints for an observed act.
     fn printed(act: Act) -> Act {
         act
     }

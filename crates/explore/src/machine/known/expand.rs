@@ -61,7 +61,8 @@ pub(crate) trait Frames {
     /// The part (the state of one node) of the receiver after the delivery of an input, or `None`
     /// if the result is not known yet.
     fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, told: u32) -> Option<u32>;
-    /// Undoes the changes that a delivery makes to `next` outside the words of sender and receiver.
+    /// Undoes the changes that a delivery makes to the state `next`, except to the parts (node
+    /// states) of the sender and the receiver.
     fn restore(&self, known: &Known, next: &mut [u32], state: &[u32]);
     /// The canonical form of a state, or `None` if it is not known yet. `room` is a buffer for the
     /// result.
@@ -195,7 +196,8 @@ impl Known {
     }
 
     /// Whether the machine withholds the move: an issue while some queue is full, or a preemption
-    /// after the maximum number. `holds` is the sum of the parts' `holds` fields.
+    /// after the maximum number. `holds` is the sum of the `holds` fields of all parts (node
+    /// states): it counts preemptions, and marks full queues.
     fn is_held(&self, mv: Move, holds: u16, sink: &mut impl Sink) -> bool {
         if mv.is_issue() && holds >= FULL {
             sink.wait(mv);

@@ -54,7 +54,7 @@ pub(crate) struct PartMove {
 pub(crate) struct PartInfo {
     first: u32,
     last: u32,
-    /// Whether the part offers a move that is not optional.
+    /// Whether the part (the state of one node) offers a move that is not optional.
     pub(crate) busy: bool,
     /// Whether a periodic timer of the node runs.
     pub(crate) turns: bool,
@@ -71,9 +71,9 @@ pub(crate) struct PartInfo {
     more: bool,
 }
 
-/// The bit of a part's `holds` that forbids every core to issue. The lower bits of `holds` count
-/// preemptions. A state has at most 255 nodes and 255 preemptions, so the sum of `holds` over its
-/// nodes fits in 16 bits.
+/// The bit of the field `holds` of a part (node state) that forbids every core to issue. The lower
+/// bits of `holds` count preemptions. A state has at most 255 nodes and 255 preemptions, so the sum
+/// of `holds` over its nodes fits in 16 bits.
 const FULL: u16 = 1 << 8;
 
 /// The part of the transition system that is known so far: the effects of moves of parts (node

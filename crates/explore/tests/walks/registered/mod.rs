@@ -144,7 +144,9 @@ only_expected_outcomes! {
     programs_without_scopes_keep_their_promises_in_hlrc_repaired: HlrcRepaired, programs::all(), true;
 }
 
-/// The first program has one thread, so reordering cannot be the reason of its failure.
+/// Checks that published hLRC has wrong outcomes for programs with a word that is both atomic and
+/// data. The first of these programs has only one thread, so reordering cannot be the reason of its
+/// failure.
 #[test]
 fn published_hlrc_fails_for_words_that_are_atomics_and_data() {
     let mixed = kinds::mixed();

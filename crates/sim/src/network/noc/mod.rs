@@ -50,7 +50,7 @@ pub struct NocSpec {
     #[serde(default = "header_bytes")]
     pub header_bytes: u32,
     /// The nodes of a mesh or torus to which banks are attached. On a crossbar it has no effect.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "BankNodes::is_area")]
     pub bank_nodes: BankNodes,
 }
 
@@ -61,8 +61,14 @@ pub enum BankNodes {
     /// Nodes that are spread evenly over the area of the grid.
     #[default]
     Area,
-    /// Nodes that are spread evenly over the edge of the grid.
+    /// Nodes that are spread evenly along the edge of the grid: its first and last rows and columns.
     Edge,
+}
+
+impl BankNodes {
+    fn is_area(&self) -> bool {
+        *self == BankNodes::Area
+    }
 }
 
 /// The default header size: a 40-bit line number, a kind, a sender and a short mask.

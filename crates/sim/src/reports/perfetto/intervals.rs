@@ -22,8 +22,8 @@ pub(super) struct Value {
 /// track.
 const HIT_RATES: [(&str, &str); 3] = [("l1", "L1 hit rate"), ("l2", "L2 hit rate"), ("l3", "L3 hit rate")];
 
-/// Counters that sum waiting times, each with the name of its track. The growth of such a counter
-/// in a cycle is, on average, the length of the queue.
+/// Counters that sum the waiting times in a queue, each with the name of its track. The average
+/// increase of such a counter in one cycle is the average length of the queue.
 const QUEUES: [(&str, &str); 4] = [
     ("l1_port_wait_cycles", "queue: L1 ports"),
     ("noc_queue_cycles", "queue: links"),

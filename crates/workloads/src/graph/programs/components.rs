@@ -5,8 +5,9 @@ use kernel::prelude::*;
 
 use crate::graph::Csr;
 
-/// Makes the root of each vertex's tree its parent. Wavefronts follow parents while others replace
-/// them; a parent is only ever replaced by a vertex nearer to the root.
+/// Makes the root of each vertex's tree its parent. Wavefronts follow parents while other
+/// wavefronts replace them. This is safe, because a parent is only ever replaced by a vertex nearer
+/// to the root.
 pub(super) async fn flatten(w: Wave, parents: Array<u32>) {
     let base = w.first_item();
     let w = w.below(base, parents.len());

@@ -7,9 +7,9 @@ use super::super::Csr;
 pub struct Ranks {
     /// The PageRank of each vertex.
     pub ranks: Vec<f64>,
-    /// The number of sweeps that were performed.
+    /// The number of sweeps (steps of the power iteration) that were performed.
     pub sweeps: u64,
-    /// The sum of the changes of all ranks in the last sweep.
+    /// The sum of the changes of all ranks in the last sweep (step of the power iteration).
     pub change: f64,
 }
 
@@ -39,7 +39,7 @@ pub fn ranks(graph: &Csr, damping: f64, tolerance: f64, sweeps_max: u64) -> Rank
     now
 }
 
-/// The ranks after exactly `sweeps` sweeps.
+/// The ranks after exactly `sweeps` sweeps (steps of the power iteration).
 #[must_use]
 pub fn rank_sweeps(graph: &Csr, damping: f64, sweeps: u64) -> Vec<f64> {
     ranks(graph, damping, -1.0, sweeps).ranks

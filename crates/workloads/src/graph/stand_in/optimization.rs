@@ -9,10 +9,10 @@
 //! Generator: it makes three variables for every two constraints. The variables have the first
 //! rows. A constraint has variables near its own position; a few constraints are wide and have many
 //! variables. Some variables are hubs, which appear in constraints everywhere. The degree of the
-//! first hub is one twelfth of the number of rows, the degree of the second hub is half of this,
-//! and that of the third hub a third of it. There is no diagonal, but the number of arcs equals the
-//! number of entries of the original with its diagonal. Values are whole numbers from 1 to 10,000,
-//! uniform in their logarithm.
+//! first hub is one twelfth of the number of rows. The degree of hub number `n` is the degree of
+//! the first hub, divided by `n`. There is no diagonal, but the number of arcs equals the number of
+//! entries of the original with its diagonal. Values are whole numbers from 1 to 10,000, uniform in
+//! their logarithm.
 
 use kernel::rng::Rng;
 

@@ -7,11 +7,11 @@
 //!
 //! Generator: it makes a power grid with one bus for every 4.39 rows, and 1.3 lines for each bus.
 //! Each bus is joined to an earlier bus, mostly a near one; further lines close rings. A bus is a
-//! dense block of four unknowns: its voltage, its angle, and the multipliers of two balances. Each
-//! generator at a bus adds two unknowns. A line joins the voltages at each of its ends to the
-//! multipliers at the other end. Some lines also join the voltages of both ends, so that the number
-//! of arcs is right. The rows of a bus are consecutive. Values are those of the stand-in for
-//! `c-68`.
+//! dense block of four unknowns: its voltage, its angle, and the Lagrange multipliers of its two
+//! power balances. Each generator at a bus adds two unknowns. A line joins the voltages at each of
+//! its ends to the multipliers at the other end. Some lines also join the voltages of both ends, so
+//! that the number of arcs is right. The rows of a bus are consecutive. Values are those of the
+//! stand-in for `c-68`.
 
 use kernel::rng::Rng;
 

@@ -29,7 +29,8 @@ use crate::data::mix;
 
 /// The number of lattice cells from one long road to the next.
 const LONG_ROADS_APART: u32 = 12;
-/// One of this many diagonals is selected as readily as a straight road.
+/// One of this many diagonals counts as a street. The generator selects streets before all other
+/// diagonals.
 const DIAGONALS_ONE_IN: u64 = 16;
 const LENGTH_MEDIAN: f64 = 1447.0;
 const LENGTH_MAX: f64 = 368_885.0;
@@ -64,7 +65,7 @@ pub(super) fn generate(size: Size, seed: u64) -> Csr {
 }
 
 impl Lattice {
-    /// All possible roads. The generator selects them in this order.
+    /// All possible roads, in the order in which the generator considers them.
     fn candidates(&self, rng: &mut Rng) -> Vec<(RoadClass, (u32, u32))> {
         let mut all = Vec::with_capacity(3 * self.vertices as usize);
         for cell in 0..self.vertices {

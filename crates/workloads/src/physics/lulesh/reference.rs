@@ -200,8 +200,8 @@ impl State {
 mod tests {
     use super::*;
 
-    /// The authors of LULESH publish the number of steps and the final energy at the origin for
-    /// this size.
+    /// For a cube with 5 elements along an edge, the authors of LULESH publish the number of steps
+    /// and the final energy at the origin.
     #[test]
     fn the_blast_ends_with_the_published_energy() {
         let mut state = State::new(5);

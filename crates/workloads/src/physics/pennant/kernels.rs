@@ -101,8 +101,8 @@ impl Arrays {
     }
 }
 
-/// The wavefront, and the number of its first item. Only those lanes stay active whose item number
-/// is below `count`.
+/// The wavefront, and the number of its first work-item. Only those lanes stay active whose
+/// work-item has a number below `count`.
 fn over(w: &Wave, count: u64) -> (Wave, Unit) {
     let base = w.first_item();
     (w.below(base, count), Unit(base))

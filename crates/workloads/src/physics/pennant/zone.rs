@@ -19,7 +19,7 @@ const QUADRATIC: f64 = 1.0;
 /// The coefficient of the forces of subzones. A subzone is a triangle of a zone, used to keep the
 /// zone in shape.
 const SUBZONE: f64 = 0.5;
-/// The smallest speed of sound that is used.
+/// The smallest speed of sound. This speed replaces any smaller one.
 pub(super) const SPEED_MIN: f64 = 1e-3;
 
 fn add<R: Real>(a: Pair<R>, b: Pair<R>) -> Pair<R> {

@@ -249,8 +249,9 @@ pub(super) fn relative_change(old: f64, new: f64) -> f64 {
     ((new - old) / new).abs()
 }
 
-/// The share of the particles scattered in group `from` that go to group `to`. A fifth stays in its
-/// group, a tenth gains energy, and the rest loses energy.
+/// The share of the particles scattered in energy group `from` that go to energy group `to`. A
+/// fifth of the particles stays in its group, a tenth gains energy, and the rest loses energy. In
+/// the first and the last group, the particles for which there is no further group stay too.
 fn scatter_share(groups: usize, from: usize, to: usize) -> f64 {
     let (up, down) = (from, groups - 1 - from);
     let stays = 0.2 + if up == 0 { 0.1 } else { 0.0 } + if down == 0 { 0.7 } else { 0.0 };
