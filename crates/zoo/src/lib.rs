@@ -47,5 +47,6 @@ protocols! {
     rsp::{Rsp, RspRepaired},
     hlrc::{Hlrc, HlrcNoprio, HlrcRepaired},
     denovo::{DenovoB, DenovoRprio},
+    gpu_vi::{GpuVi},
     stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
 }

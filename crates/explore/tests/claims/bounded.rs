@@ -90,6 +90,7 @@ verdicts! {
     denovo_b_holds: holds "denovo-b";
     hlrc_repaired_holds: holds "hlrc-repaired";
     hlrc_fails: fails "hlrc";
+    gpu_vi_holds: holds "gpu-vi";
     stc_nv_repaired_holds: holds "stc-nv-repaired";
     stc_es_repaired_holds: holds "stc-es-repaired";
     stc_ab_repaired_holds: holds "stc-ab-repaired";

@@ -19,6 +19,7 @@ pub use bank::{Bank, Rows};
 pub use bank_rows::{BankAction, BankEvent, BankState};
 pub use first::{EvictableStates, Operand, give_back, register, victims};
 pub use msg::{ToBank, ToL1};
+pub(crate) use round::{Phase, Round, RoundRequest};
 
 use crate::parts::{HasBankMessages, HasL1Messages};
 use proto::{Protocol, Wrap};

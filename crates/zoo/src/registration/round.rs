@@ -4,21 +4,22 @@
 //! A round first waits for the outstanding fetches, and then recalls every registration. In this
 //! time no fetch begins, and during the recalls no registration is granted. Then acquires
 //! invalidate clean bytes, and releases write dirty lines out, line by line.
+//! `gpu-vi` has the same rounds: it recalls copies in place of registrations, and only for acquires.
 
 use proto::{NodeId, Slot, Way};
 
 /// A request (an acquire or a release at system scope) that takes part in a round (a joint
 /// execution of such requests).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(super) struct RoundRequest {
-    pub(super) node: NodeId,
-    pub(super) slot: Slot,
-    pub(super) flush: bool,
+pub(crate) struct RoundRequest {
+    pub(crate) node: NodeId,
+    pub(crate) slot: Slot,
+    pub(crate) flush: bool,
 }
 
 /// The phase of a round (a joint execution of acquires and releases at system scope).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) enum Phase {
+pub(crate) enum Phase {
     /// No round is under way.
     #[default]
     Idle,
@@ -34,28 +35,28 @@ pub(super) enum Phase {
 }
 
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) struct Round {
-    pub(super) now: Vec<RoundRequest>,
-    pub(super) next: Vec<RoundRequest>,
-    pub(super) phase: Phase,
+pub(crate) struct Round {
+    pub(crate) now: Vec<RoundRequest>,
+    pub(crate) next: Vec<RoundRequest>,
+    pub(crate) phase: Phase,
 }
 
 impl Round {
     /// Whether new fetches must wait for the round (the joint execution of acquires and releases at
     /// system scope).
-    pub(super) fn holds_fetches(&self) -> bool {
+    pub(crate) fn holds_fetches(&self) -> bool {
         matches!(self.phase, Phase::Fetches | Phase::Recalls)
     }
 
     /// Whether grants of registration must wait for the round (the joint execution of acquires and
     /// releases at system scope).
-    pub(super) fn holds_grants(&self) -> bool {
+    pub(crate) fn holds_grants(&self) -> bool {
         self.phase == Phase::Recalls
     }
 
     /// Removes requests from this round and returns them. If `flush` is set, these are the releases
     /// (which flush), otherwise the acquires (which invalidate).
-    pub(super) fn take(&mut self, flush: bool) -> Vec<RoundRequest> {
+    pub(crate) fn take(&mut self, flush: bool) -> Vec<RoundRequest> {
         let (done, rest) = self.now.drain(..).partition(|request| request.flush == flush);
         self.now = rest;
         done

@@ -1,0 +1,157 @@
+//! Invalidations by a directory: each duty of the directory is needed, and its races occur.
+
+use explore::claim::Claim;
+use explore::verify::{self, Options, Test};
+use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject};
+use proto::{Protocol, WritePolicy};
+use zoo::gpu_vi::GpuVi;
+use zoo::gpu_vi::lacking::{ASecondSharer, ASingleCount, AnInvalidation};
+
+/// A message to two readers. Each may have a copy of `x` when the message in `f` arrives.
+const MESSAGE: &str = "OPENCL message
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x, global atomic_int* f) {
+  atomic_store_explicit(x, 1, memory_order_seq_cst, memory_scope_device);
+  atomic_store_explicit(f, 1, memory_order_seq_cst, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* f) {
+  int r0 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+  int r1 = atomic_load_explicit(f, memory_order_seq_cst, memory_scope_device);
+  int r2 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+}
+
+P2@wg 2, dev 0 (global atomic_int* x, global atomic_int* f) {
+  int r0 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+  int r1 = atomic_load_explicit(f, memory_order_seq_cst, memory_scope_device);
+  int r2 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+}
+
+forall ((1:r1=0 \\/ 1:r2=1) /\\ (2:r1=0 \\/ 2:r2=1))
+";
+
+/// Two threads load `f` again and again, each its own copy, until the third thread stores it.
+const SPIN: &str = "OPENCL spin
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* f) {
+  atomic_store_explicit(f, 1, memory_order_relaxed, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global atomic_int* f) {
+  await(f == 1, memory_order_relaxed, memory_scope_device);
+}
+
+P2@wg 2, dev 0 (global atomic_int* f) {
+  await(f == 1, memory_order_relaxed, memory_scope_device);
+}
+
+exists (f=1)
+";
+
+/// Two writers and a reader of one line, with evictions at any time.
+const WRITERS: &str = "OPENCL writers
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x) {
+  int r0 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_device);
+  atomic_store_explicit(x, 1, memory_order_relaxed, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global atomic_int* x) {
+  int r0 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_device);
+  int r1 = atomic_fetch_add_explicit(x, 2, memory_order_relaxed, memory_scope_device);
+}
+
+P2@wg 2, dev 0 (global atomic_int* x) {
+  int r0 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_device);
+  int r1 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_device);
+}
+
+exists (x=3)
+";
+
+/// A load and a store of one compute unit, which can be under way together.
+const OWN: &str = "OPENCL own
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x) {
+  int r0 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_device);
+}
+
+P1@wg 0, dev 0 (global atomic_int* x) {
+  atomic_store_explicit(x, 1, memory_order_relaxed, memory_scope_device);
+  int r0 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_device);
+}
+
+P2@wg 1, dev 0 (global atomic_int* x) {
+  atomic_store_explicit(x, 2, memory_order_relaxed, memory_scope_device);
+}
+
+exists (x=1)
+";
+
+const BOUNDS: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+
+fn explore<P: Protocol>(text: &str) -> Exploration {
+    let test = Test::read("test", text).expect("it is a test");
+    let program = &*test.program();
+    let promise = Claim::of("sc").expect("a known model").promise(program, &mut || false);
+    let promise = promise.expect("the model covers it");
+    let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
+    let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS, None);
+    let placement = Placement::spread(program);
+    explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
+}
+
+fn fault<P: Protocol>(text: &str) -> Option<Fault> {
+    let found = explore::<P>(text);
+    assert_eq!(found.incomplete, None);
+    found.violation.map(|violation| violation.fault)
+}
+
+#[test]
+fn all_sharers_are_recorded_invalidated_and_awaited() {
+    assert_eq!(fault::<GpuVi>(MESSAGE), None);
+    assert_eq!(fault::<AnInvalidation>(MESSAGE), Some(Fault::Outcome));
+    assert_eq!(fault::<ASecondSharer>(MESSAGE), Some(Fault::Outcome));
+    let early = explore::<ASingleCount>(MESSAGE).violation.expect("a copy outlives the write");
+    assert_eq!(early.fault, Fault::Outcome, "{}", early.why);
+}
+
+#[test]
+fn a_load_that_spins_on_its_copy_ends_when_the_copy_is_invalidated() {
+    assert_eq!(fault::<GpuVi>(SPIN), None);
+    assert_eq!(fault::<AnInvalidation>(SPIN), Some(Fault::Livelock));
+    assert_eq!(fault::<ASecondSharer>(SPIN), Some(Fault::Livelock));
+}
+
+/// The rows that races reach: the table, the state and the event of each.
+const RACES: [(&str, &str, &str); 12] = [
+    ("A line in the L1", "I", "Inv"),
+    ("A line in the L1", "IV", "Inv"),
+    ("A line in the L1", "IX", "Inv"),
+    ("A line in the L1", "IV", "Pass"),
+    ("A line in the L1", "IX", "Data"),
+    ("A line in the L1", "IX", "Load"),
+    ("A line in an L2 bank", "S", "Evict"),
+    ("A line in an L2 bank", "SV", "Get"),
+    ("A line in an L2 bank", "SV", "Write"),
+    ("A line in an L2 bank", "SI", "Get"),
+    ("A line in an L2 bank", "SI", "Write"),
+    ("A line in an L2 bank", "SI", "LastAck"),
+];
+
+#[test]
+fn the_races_of_the_directory_occur() {
+    let tests = [("writers", WRITERS), ("own", OWN)];
+    let tests = tests.map(|(name, text)| Test::read(name, text).expect("it is a test"));
+    let options = Options::new(vec![BOUNDS.evicting()]);
+    let found = verify::verify(&Subject::of::<GpuVi>(), &tests, &options).expect("known models");
+    assert!(found.findings.is_empty() && found.complete, "{:?}", found.findings.first());
+    for race in RACES {
+        let mut unfired = found.rows.1.iter().map(|row| (row.table, row.state, row.event));
+        assert!(!unfired.any(|row| row == race), "{race:?}");
+    }
+}
