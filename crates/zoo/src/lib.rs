@@ -46,4 +46,5 @@ protocols! {
     hlrc::{Hlrc, HlrcNoprio, HlrcRepaired},
     denovo::{DenovoB, DenovoRprio},
     stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
+    tc::{TcStrong, TcWeak, TcWeakRepaired},
 }
