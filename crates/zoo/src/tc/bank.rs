@@ -7,7 +7,7 @@ use crate::vi::{self, BankState};
 use proto::parts::Countdowns;
 use proto::{
     After, Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineView, NodeId, Rank, Row,
-    SetIndex, Slot, TimerClass, Way,
+    RowLookup, SetIndex, Slot, TimerClass, Way,
 };
 use std::collections::BTreeMap;
 
@@ -48,22 +48,33 @@ impl Bank {
         }
     }
 
-    /// Carries out a use of a line by a compute unit, if the leases of the line permit it.
-    fn use_line<P: Tc>(
-        &mut self,
+    /// The leases of a line, and the row for a use of the line by a compute unit.
+    fn look_up<P: Tc>(
+        &self,
         line: LineAddr,
         used: Use,
         user: NodeId,
         cx: &mut Cx<'_, P>,
-    ) -> Disposition {
-        let Leases { state, first } =
-            self.leases.get(&line).copied().unwrap_or(Leases { state: Lease::Free, first: user });
-        let used = match used {
-            Use::Get if state == Lease::Private && first == user => Use::OwnGet,
-            Use::Write | Use::WriteAtOnce if state == Lease::Private && first == user => Use::OwnWrite,
-            used => used,
+    ) -> (Leases, RowLookup<Lease, Deed>) {
+        let leases = self.leases.get(&line).copied().unwrap_or(Leases { state: Lease::Free, first: user });
+        let is_own = leases.state == Lease::Private && leases.first == user;
+        let is_awaited = used != Use::End && leases.state != Lease::Free && cx.has_line_waiter(line);
+        let (state, used) = match used {
+            used if is_awaited => (Lease::Awaited, used),
+            Use::Get if is_own => (leases.state, Use::OwnGet),
+            Use::Write | Use::WriteAtOnce if is_own => (leases.state, Use::OwnWrite),
+            used => (leases.state, used),
         };
-        let looked = cx.row::<LeaseTable>(state, used);
+        (leases, cx.row::<LeaseTable>(state, used))
+    }
+
+    /// Carries out the row for a use of a line.
+    fn carry_out<P: Tc>(
+        &mut self,
+        line: LineAddr,
+        (leases, looked): (Leases, RowLookup<Lease, Deed>),
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
         let (actions, next, after) = match looked.row {
             Row::Do { actions, next, after } => (actions, next, after),
             Row::Stall => return Disposition::Stall(Key::Line(line)),
@@ -82,7 +93,7 @@ impl Bank {
         }
         match next {
             Some(Lease::Free) => drop(self.leases.remove(&line)),
-            Some(state) => drop(self.leases.insert(line, Leases { state, first })),
+            Some(state) => drop(self.leases.insert(line, Leases { state, ..leases })),
             None => {}
         }
         match after {
@@ -94,7 +105,8 @@ impl Bank {
     /// Lets time pass: leases end.
     fn pass<P: Tc>(&mut self, elapsed: u32, cx: &mut Cx<'_, P>) -> Disposition {
         for line in self.ends.pass(elapsed) {
-            let disposition = self.use_line(line, Use::End, cx.me, cx);
+            let looked = self.look_up(line, Use::End, cx.me, cx);
+            let disposition = self.carry_out(line, looked, cx);
             if disposition != Disposition::Done {
                 return disposition;
             }
@@ -105,37 +117,43 @@ impl Bank {
         Disposition::Done
     }
 
-    /// Processes a message that the bank of `vi` knows, if the leases permit it.
+    /// Processes a message that the bank of `vi` knows. An access waits until the leases of its line
+    /// permit it.
     fn message<P: Tc>(&mut self, from: NodeId, msg: &parts::ToBank, cx: &mut Cx<'_, P>) -> Disposition {
-        let sent = cx.fx.sends.len();
-        let (used, is_at_once) = match *msg {
-            // Memory answers a get from the state IX, without a lease.
+        let (line, used, user) = match *msg {
+            // From the state IX, memory answers a get, without a lease.
             parts::ToBank::Get { line } if self.bank.state(line, cx) == BankState::V => {
-                (Some((line, Use::Get, from)), false)
+                (line, Use::Get, from)
             }
             parts::ToBank::Access { line, site, requester, .. } => {
-                // Memory performs some accesses from the state IX, and does not know the leases.
+                // From the state IX, memory performs an update, and does not know the leases.
                 let is_at_once = site == AccessSite::Here && self.bank.state(line, cx) != BankState::IX;
-                let used = if is_at_once { Use::WriteAtOnce } else { Use::Write };
-                (Some((line, used, requester)), is_at_once)
+                (line, if is_at_once { Use::WriteAtOnce } else { Use::Write }, requester)
             }
-            _ => (None, false),
+            _ => return self.pass_on(from, msg, cx),
         };
-        if let Some((line, used, user)) = used {
-            let disposition = self.use_line(line, used, user, cx);
-            if disposition != Disposition::Done {
-                return disposition;
-            }
+        let looked = self.look_up(line, used, user, cx);
+        if !matches!(looked.1.row, Row::Do { after: After::Done, .. }) {
+            return self.carry_out(line, looked, cx);
         }
+        let sent = cx.fx.sends.len();
+        match self.pass_on(from, msg, cx) {
+            Disposition::Done => {}
+            other => return other,
+        }
+        let disposition = self.carry_out(line, looked, cx);
+        if used != Use::Write {
+            let ticks = self.ends.left(line);
+            cx.fx.sends[sent..].iter_mut().for_each(|(_, msg)| P::stamp(msg, ticks));
+        }
+        disposition
+    }
+
+    /// Passes a message on to the bank of `vi`. If no way is free, leases may be the reason.
+    fn pass_on<P: Tc>(&mut self, from: NodeId, msg: &parts::ToBank, cx: &mut Cx<'_, P>) -> Disposition {
         let disposition = self.bank.step(Input::Message { from, msg }, cx);
         if let Disposition::NeedWay(_) = disposition {
             self.arm(cx);
-        }
-        if let Some((line, used, _)) = used
-            && (used == Use::Get || is_at_once)
-        {
-            let ticks = self.ends.left(line);
-            cx.fx.sends[sent..].iter_mut().for_each(|(_, msg)| P::stamp(msg, ticks));
         }
         disposition
     }

@@ -101,7 +101,7 @@ symbols! {
         Private,
         /// Several compute units have leases.
         Shared,
-        /// An access waits for the end of the leases.
+        /// Leases run, and an access waits for their end.
         Awaited,
     }
     /// The events of a line's leases.
@@ -136,7 +136,7 @@ symbols! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseTable;
 
-const NOBODY: &str = "no compute unit alone has a lease";
+const NOBODY: &str = "the event is only for a compute unit that alone has a lease, if no access waits";
 
 impl Table for LeaseTable {
     type State = Lease;
@@ -144,6 +144,7 @@ impl Table for LeaseTable {
     type Action = Deed;
     const ID: TableId = TableId(3);
     const NAME: &'static str = "The leases of a line at its bank";
+    const NEVER_STORED: &'static [Lease] = &[Lease::Awaited];
 
     fn row(state: Lease, event: Use) -> Row<Lease, Deed> {
         use Deed::*;
@@ -153,17 +154,17 @@ impl Table for LeaseTable {
             (Free, Get) => go(Private, &[Grant]),
             (Private, OwnGet) | (Shared, Get) => stay(&[Grant]),
             (Private, Get) => go(Shared, &[Grant]),
-            // With further leases, the waiting access could wait for ever.
-            (Awaited, OwnGet | Get) => stall(),
             (Free, Write | WriteAtOnce) => stay(&[]),
             // The copy has left the L1 before the write did.
             (Private, OwnWrite) => go(Free, &[Release]),
-            (Private | Shared, Write) => go(Awaited, &[Arm]).retry(),
-            (Awaited, OwnWrite | Write) => stall(),
+            (Private | Shared, Write) => stay(&[Arm]).retry(),
             (Private | Shared | Awaited, WriteAtOnce) => stay(&[]),
-            (Private | Shared | Awaited, End) => go(Free, &[WakeLine]),
-            (Free, OwnGet | OwnWrite) | (Shared, OwnGet | OwnWrite) => impossible(NOBODY),
+            // With further leases, the waiting access could wait for ever.
+            (Awaited, Get | Write) => stall(),
+            (Private | Shared, End) => go(Free, &[WakeLine]),
+            (Free | Shared | Awaited, OwnGet | OwnWrite) => impossible(NOBODY),
             (Free, End) => impossible("no lease runs"),
+            (Awaited, End) => impossible("the state is only for accesses"),
         }
     }
 }
