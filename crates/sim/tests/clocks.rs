@@ -73,6 +73,30 @@ fn a_write_waits_for_a_lease_until_its_deadline() {
     assert!(run.is_err(), "the write is never performed");
 }
 
+/// Inputs of other wavefronts arrive in the cycle of a deadline, and the lease that then ends is
+/// followed by others. Each of them has a deadline of its own.
+#[test]
+fn a_deadline_that_another_input_meets_is_followed_by_the_next_one() {
+    const WORDS: u64 = 64;
+    let program = Program::new("contend", |host| async move {
+        let a = host.alloc::<u32>("a", WORDS);
+        host.write(a, &[0; WORDS as usize]).await;
+        let kernel = Kernel::new("contend", move |w: Wave| async move {
+            for round in 0..6 {
+                let first = (w.first_item() * 3 + round * 16) % WORDS;
+                let one = w.below(first, first + 1);
+                one.load(a, Unit(first)).await;
+                one.store(a, Unit(first), Lanes::from_fn(|_| 1)).await;
+            }
+        });
+        host.launch(kernel, Grid::new(32, 1)).await;
+        Answer::new()
+    });
+    let options = RunOptions { patience_cycles: 20_000, ..RunOptions::default() };
+    let run = sim::run::<LongLease, ()>(&system("hrf-8cu"), program, &options, &mut ());
+    run.expect("every write is performed when the lease of its line ends");
+}
+
 /// The number of requests that a cache sends while its wavefront repeats one load.
 fn asked<P: Protocol>(loads: u32, change: impl Fn(&mut System)) -> u64 {
     let mut system = system("hrf-8cu");

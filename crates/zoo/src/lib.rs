@@ -49,4 +49,5 @@ protocols! {
     denovo::{DenovoB, DenovoRprio},
     gpu_vi::{GpuVi},
     stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
+    tc::{TcStrong, TcWeak, TcWeakRepaired},
 }

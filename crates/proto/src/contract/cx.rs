@@ -82,6 +82,14 @@ impl<'a, P: Protocol> Cx<'a, P> {
         has_waiters(self.parked, Key::Way(set))
     }
 
+    /// Whether a parked input waits for this line. While a wake of the line presents inputs, the
+    /// inputs that wait for their turn in this wake do not count.
+    #[inline]
+    #[must_use]
+    pub fn has_line_waiter(&self, line: LineAddr) -> bool {
+        has_waiters(self.parked, Key::Line(line))
+    }
+
     /// Reports that an action lacks the request, message or bytes that it needs, because its row
     /// belongs to an event that does not carry them. The input counts as impossible.
     #[cold]

@@ -2,6 +2,7 @@
 
 mod acks;
 mod array;
+mod countdowns;
 mod host;
 mod lines;
 mod small_map;
@@ -10,6 +11,7 @@ mod store_buffer;
 pub use acks::{AckCounts, AckParity, peers};
 pub(crate) use array::Indexing;
 pub use array::{CacheArray, Place};
+pub use countdowns::Countdowns;
 pub use host::Host;
 pub use lines::{EventOf, Lines, StateOf, hit};
 pub use small_map::SmallMap;

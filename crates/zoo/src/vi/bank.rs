@@ -8,7 +8,7 @@ use crate::parts::{
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
     ByteMask, Cause, Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineData, LineView,
-    MemoryAccess, MemoryReply, NodeId, Op, Rank, SetIndex, Slot, TimerClass, Way, WritePolicy,
+    MemoryAccess, MemoryReply, NodeId, Op, Protocol, Rank, SetIndex, Slot, TimerClass, Way, WritePolicy,
 };
 
 /// A bank of a shared cache. `B` is the store below the bank: memory, or another level of caches.
@@ -46,6 +46,27 @@ impl<B> Bank<B> {
     #[must_use]
     pub fn new(level: &KindLevel, (): &()) -> Self {
         Bank { store: BankLines::new(level, BankState::I), flush: Flush::default() }
+    }
+
+    /// The line in a way, or `None` if the way is empty.
+    pub(crate) fn line(&self, way: Way) -> Option<LineAddr> {
+        self.store.array.line(way)
+    }
+
+    /// The state of a line for an access that needs the whole line.
+    pub(crate) fn state<P: Protocol>(&self, line: LineAddr, cx: &Cx<'_, P>) -> BankState {
+        let array = &self.store.array;
+        let whole = ByteMask::full(usize::from(cx.level().line_bytes));
+        match array.find(line, cx.world.homes) {
+            None => BankState::I,
+            Some(way) if array.state(way) == BankState::V && !array.valid(way).contains(whole) => BankState::P,
+            Some(way) => array.state(way),
+        }
+    }
+
+    /// The set that a line belongs to.
+    pub(crate) fn set<P: Protocol>(&self, line: LineAddr, cx: &Cx<'_, P>) -> SetIndex {
+        self.store.array.set(line, cx.world.homes)
     }
 
     fn message<P: HasL1Messages>(&mut self, from: NodeId, msg: &ToBank, cx: &mut Cx<'_, P>) -> Disposition

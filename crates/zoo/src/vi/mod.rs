@@ -17,6 +17,7 @@ mod l1_table;
 mod step;
 
 pub use bank::Bank;
+pub(crate) use bank_table::BankState;
 pub use bank_table::BankTable;
 pub use l1::{L1, Writers};
 pub use l1_table::{L1Plans, L1Table};

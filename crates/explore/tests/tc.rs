@@ -1,0 +1,110 @@
+//! Temporal coherence: the writes of the strong variant are atomic, and those of the weak variant are
+//! not, unless they are repaired.
+
+use explore::claim::Claim;
+use explore::verify::Test;
+use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject};
+use proto::{Protocol, WritePolicy};
+use zoo::tc::{TcStrong, TcWeak, TcWeakRepaired};
+
+/// Each thread writes a word and reads the word of the other one. Both may have copies.
+const BUFFERING: &str = "OPENCL buffering
+{ }
+
+P0@wg 0, dev 0 (global int* x, global int* y) {
+  int r0 = *y;
+  *x = 1;
+  int r1 = *y;
+}
+
+P1@wg 1, dev 0 (global int* x, global int* y) {
+  int r0 = *x;
+  *y = 1;
+  int r1 = *x;
+}
+
+forall (0:r1=1 \\/ 1:r1=1)
+";
+
+/// A thread passes a message on. Its last reader may have a copy of `x` from before.
+const PASSED_ON: &str = "OPENCL passed-on
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x, global atomic_int* f) {
+  atomic_store_explicit(x, 1, memory_order_seq_cst, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* f) {
+  int r0 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+  atomic_store_explicit(f, r0, memory_order_seq_cst, memory_scope_device);
+}
+
+P2@wg 2, dev 0 (global atomic_int* x, global atomic_int* f) {
+  int r0 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+  int r1 = atomic_load_explicit(f, memory_order_seq_cst, memory_scope_device);
+  int r2 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+}
+
+forall (2:r1=0 \\/ 2:r2=1)
+";
+
+/// A load of another wavefront asks for `x` before the write. Its fill must not answer a load after
+/// the message.
+const LATE_FILL: &str = "OPENCL late-fill
+{ }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* f) {
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
+  int r0 = *x;
+}
+
+P2@wg 1, dev 0 (global int* x, global atomic_int* f) {
+  int r0 = atomic_load_explicit(f, memory_order_acquire, memory_scope_device);
+  int r1 = *x;
+}
+
+forall (2:r0=0 \\/ 2:r1=1)
+";
+
+const BOUNDS: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+
+fn explore<P: Protocol>(text: &str) -> Exploration {
+    let test = Test::read("test", text).expect("it is a test");
+    let program = &*test.program();
+    let claim = Claim::of("sc").expect("a known model");
+    let promise = claim.promise(program, &mut || false).expect("the model covers it");
+    let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
+    let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS, None);
+    let placement = Placement::spread(program);
+    explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
+}
+
+fn fault<P: Protocol>(text: &str) -> Option<Fault> {
+    let found = explore::<P>(text);
+    assert_eq!(found.incomplete, None);
+    found.violation.map(|violation| violation.fault)
+}
+
+#[test]
+fn writes_wait_for_copies_only_in_the_strong_variant() {
+    assert_eq!(fault::<TcStrong>(BUFFERING), None);
+    assert_eq!(fault::<TcWeak>(BUFFERING), Some(Fault::Outcome));
+    assert_eq!(fault::<TcWeakRepaired>(BUFFERING), Some(Fault::Outcome));
+}
+
+#[test]
+fn a_thread_that_passes_a_message_on_does_not_wait_for_copies() {
+    assert_eq!(fault::<TcStrong>(PASSED_ON), None);
+    assert_eq!(fault::<TcWeak>(PASSED_ON), Some(Fault::Outcome));
+    assert_eq!(fault::<TcWeakRepaired>(PASSED_ON), None);
+}
+
+#[test]
+fn a_late_fill_answers_only_the_load_that_asked_for_it() {
+    assert_eq!(fault::<TcStrong>(LATE_FILL), None);
+    assert_eq!(fault::<TcWeakRepaired>(LATE_FILL), None);
+}

@@ -1,0 +1,139 @@
+//! Durations that run down while time passes.
+
+use core::fmt::Debug;
+use core::hash::Hash;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Durations by key, such as the leases of lines. Each ends after a number of ticks, unless it is
+/// removed before. Only [`Countdowns::canonicalize`] makes equal durations compare as equal if
+/// they were started at different times.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Countdowns<K> {
+    /// The ticks that have passed.
+    now: u64,
+    /// The time at which each duration ends.
+    ends: BTreeMap<K, u64>,
+    /// The same ends, in the order of time.
+    order: BTreeSet<(u64, K)>,
+}
+
+impl<K> Default for Countdowns<K> {
+    fn default() -> Self {
+        Countdowns { now: 0, ends: BTreeMap::new(), order: BTreeSet::new() }
+    }
+}
+
+impl<K: Copy + Ord> Countdowns<K> {
+    /// Starts a duration of at least one tick. If a duration of the key runs, the later end
+    /// remains.
+    pub fn start(&mut self, key: K, ticks: u32) {
+        let end = self.now + u64::from(ticks.max(1));
+        let old = self.ends.get(&key).copied();
+        if old.is_some_and(|old| old >= end) {
+            return;
+        }
+        self.remove(key);
+        self.ends.insert(key, end);
+        self.order.insert((end, key));
+    }
+
+    /// Removes the duration of a key, if one runs.
+    pub fn remove(&mut self, key: K) {
+        if let Some(end) = self.ends.remove(&key) {
+            self.order.remove(&(end, key));
+        }
+    }
+
+    /// The ticks that are left of a key's duration. Zero if no duration of the key runs.
+    #[must_use]
+    pub fn left(&self, key: K) -> u32 {
+        self.ends.get(&key).map_or(0, |&end| self.until(end))
+    }
+
+    /// Whether no duration runs.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The ticks until the first end, or `None` if no duration runs.
+    #[must_use]
+    pub fn first(&self) -> Option<u32> {
+        self.order.first().map(|&(end, _)| self.until(end))
+    }
+
+    /// The ticks until the last end, or `None` if no duration runs.
+    #[must_use]
+    pub fn last(&self) -> Option<u32> {
+        self.order.last().map(|&(end, _)| self.until(end))
+    }
+
+    /// Lets time pass. Removes the durations that end, and returns their keys in the order of their
+    /// ends.
+    pub fn pass(&mut self, elapsed: u32) -> Vec<K> {
+        self.now += u64::from(elapsed);
+        let mut ended = Vec::new();
+        while let Some(&(end, key)) = self.order.first().filter(|(end, _)| *end <= self.now) {
+            self.order.remove(&(end, key));
+            self.ends.remove(&key);
+            ended.push(key);
+        }
+        ended
+    }
+
+    /// Changes the representation to one canonical form: all ends become relative to now.
+    pub fn canonicalize(&mut self) {
+        let now = core::mem::take(&mut self.now);
+        if now == 0 {
+            return;
+        }
+        self.ends.values_mut().for_each(|end| *end -= now);
+        self.order = self.ends.iter().map(|(&key, &end)| (end, key)).collect();
+    }
+
+    fn until(&self, end: u64) -> u32 {
+        u32::try_from(end.saturating_sub(self.now)).unwrap_or(u32::MAX)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_end_in_the_order_of_their_ends() {
+        let mut all = Countdowns::default();
+        all.start('a', 5);
+        all.start('b', 2);
+        all.start('c', 2);
+        assert_eq!((all.first(), all.last(), all.left('a'), all.left('z')), (Some(2), Some(5), 5, 0));
+        assert_eq!(all.pass(1), []);
+        assert_eq!(all.pass(3), ['b', 'c']);
+        assert_eq!(all.left('a'), 1);
+        all.remove('a');
+        assert!(all.is_empty());
+        assert_eq!((all.pass(7), all.first()), (vec![], None));
+    }
+
+    #[test]
+    fn the_later_of_two_ends_remains() {
+        let mut all = Countdowns::default();
+        all.start('a', 3);
+        all.start('a', 2);
+        assert_eq!(all.left('a'), 3);
+        all.start('a', 4);
+        assert_eq!(all.pass(3), []);
+        assert_eq!(all.pass(1), ['a']);
+    }
+
+    #[test]
+    fn equal_durations_are_equal_whenever_they_started() {
+        let (mut early, mut late) = (Countdowns::default(), Countdowns::default());
+        early.start('a', 5);
+        early.pass(3);
+        late.start('a', 2);
+        assert_ne!(early, late);
+        early.canonicalize();
+        assert_eq!(early, late);
+    }
+}

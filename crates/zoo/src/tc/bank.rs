@@ -1,0 +1,217 @@
+//! A bank of the L2: a bank of `vi` with a record of leases.
+
+use super::tables::{Deed, Lease, LeaseTable, Use};
+use super::{Tc, ToBank, ToL1};
+use crate::parts::{self, AccessSite};
+use crate::vi::{self, BankState};
+use proto::parts::Countdowns;
+use proto::{
+    After, Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineView, NodeId, Rank, Row,
+    RowLookup, SetIndex, Slot, TimerClass, Way,
+};
+use std::collections::BTreeMap;
+
+/// The leases of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Leases {
+    state: Lease,
+    /// The L1 that got the first of the leases.
+    first: NodeId,
+}
+
+/// A bank, the leases of lines, and the acquires that wait for the end of leases.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Bank {
+    bank: vi::Bank,
+    leases: BTreeMap<LineAddr, Leases>,
+    /// The ticks until the last lease of each line ends.
+    ends: Countdowns<LineAddr>,
+    waits: Countdowns<(NodeId, Slot)>,
+}
+
+impl Bank {
+    /// An empty bank without leases.
+    #[must_use]
+    pub fn new(level: &KindLevel) -> Self {
+        Bank {
+            bank: vi::Bank::new(level, &()),
+            leases: BTreeMap::new(),
+            ends: Countdowns::default(),
+            waits: Countdowns::default(),
+        }
+    }
+
+    /// Sets a deadline for the next end of a lease, or of the wait of an acquire.
+    fn arm<P: Tc>(&self, cx: &mut Cx<'_, P>) {
+        if let Some(ticks) = self.ends.first().into_iter().chain(self.waits.first()).min() {
+            cx.fx.timer_in(TimerClass::Lease, ticks);
+        }
+    }
+
+    /// The leases of a line, and the row for a use of the line by a compute unit.
+    fn look_up<P: Tc>(
+        &self,
+        line: LineAddr,
+        used: Use,
+        user: NodeId,
+        cx: &mut Cx<'_, P>,
+    ) -> (Leases, RowLookup<Lease, Deed>) {
+        let leases = self.leases.get(&line).copied().unwrap_or(Leases { state: Lease::Free, first: user });
+        let is_own = leases.state == Lease::Private && leases.first == user;
+        let is_awaited = used != Use::End && leases.state != Lease::Free && cx.has_line_waiter(line);
+        let (state, used) = match used {
+            used if is_awaited => (Lease::Awaited, used),
+            Use::Get if is_own => (leases.state, Use::OwnGet),
+            Use::Write | Use::WriteAtOnce if is_own => (leases.state, Use::OwnWrite),
+            used => (leases.state, used),
+        };
+        (leases, cx.row::<LeaseTable>(state, used))
+    }
+
+    /// Carries out the row for a use of a line.
+    fn carry_out<P: Tc>(
+        &mut self,
+        line: LineAddr,
+        (leases, looked): (Leases, RowLookup<Lease, Deed>),
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        let (actions, next, after) = match looked.row {
+            Row::Do { actions, next, after } => (actions, next, after),
+            Row::Stall => return Disposition::Stall(Key::Line(line)),
+            Row::Impossible(why) => return Disposition::Impossible(why),
+        };
+        for (_, deed) in (0u8..).zip(actions).filter(|&(at, _)| looked.skip != Some(at)) {
+            match deed {
+                Deed::Grant => self.ends.start(line, cx.world.params.lease_ticks),
+                Deed::Release => self.ends.remove(line),
+                Deed::Arm => self.arm(cx),
+                Deed::WakeLine => {
+                    cx.fx.wake(Key::Line(line));
+                    cx.fx.wake(Key::Way(self.bank.set(line, cx)));
+                }
+            }
+        }
+        match next {
+            Some(Lease::Free) => drop(self.leases.remove(&line)),
+            Some(state) => drop(self.leases.insert(line, Leases { state, ..leases })),
+            None => {}
+        }
+        match after {
+            After::Retry => Disposition::Stall(Key::Line(line)),
+            _ => Disposition::Done,
+        }
+    }
+
+    /// Lets time pass: leases end.
+    fn pass<P: Tc>(&mut self, elapsed: u32, cx: &mut Cx<'_, P>) -> Disposition {
+        for line in self.ends.pass(elapsed) {
+            let looked = self.look_up(line, Use::End, cx.me, cx);
+            let disposition = self.carry_out(line, looked, cx);
+            if disposition != Disposition::Done {
+                return disposition;
+            }
+        }
+        for (node, slot) in self.waits.pass(elapsed) {
+            cx.fx.send(node, ToL1::LeasesEnded { slot });
+        }
+        Disposition::Done
+    }
+
+    /// Processes a message that the bank of `vi` knows. An access waits until the leases of its line
+    /// permit it.
+    fn message<P: Tc>(&mut self, from: NodeId, msg: &parts::ToBank, cx: &mut Cx<'_, P>) -> Disposition {
+        let (line, used, user) = match *msg {
+            // From the state IX, memory answers a get, without a lease.
+            parts::ToBank::Get { line } if self.bank.state(line, cx) == BankState::V => {
+                (line, Use::Get, from)
+            }
+            parts::ToBank::Access { line, site, requester, .. } => {
+                // From the state IX, memory performs an update, and does not know the leases.
+                let is_at_once = site == AccessSite::Here && self.bank.state(line, cx) != BankState::IX;
+                (line, if is_at_once { Use::WriteAtOnce } else { Use::Write }, requester)
+            }
+            _ => return self.pass_on(from, msg, cx),
+        };
+        let looked = self.look_up(line, used, user, cx);
+        if !matches!(looked.1.row, Row::Do { after: After::Done, .. }) {
+            return self.carry_out(line, looked, cx);
+        }
+        let sent = cx.fx.sends.len();
+        match self.pass_on(from, msg, cx) {
+            Disposition::Done => {}
+            other => return other,
+        }
+        let disposition = self.carry_out(line, looked, cx);
+        if used != Use::Write {
+            let ticks = self.ends.left(line);
+            cx.fx.sends[sent..].iter_mut().for_each(|(_, msg)| P::stamp(msg, ticks));
+        }
+        disposition
+    }
+
+    /// Passes a message on to the bank of `vi`. If no way is free, leases may be the reason.
+    fn pass_on<P: Tc>(&mut self, from: NodeId, msg: &parts::ToBank, cx: &mut Cx<'_, P>) -> Disposition {
+        let disposition = self.bank.step(Input::Message { from, msg }, cx);
+        if let Disposition::NeedWay(_) = disposition {
+            self.arm(cx);
+        }
+        disposition
+    }
+}
+
+impl<P: Tc> Controller<P> for Bank {
+    type Msg = ToBank;
+
+    fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, P>) -> Disposition {
+        match input {
+            Input::Message { from, msg: &ToBank::Get { line } } => {
+                self.message(from, &parts::ToBank::Get { line }, cx)
+            }
+            Input::Message { from, msg: ToBank::Shared(msg) } => self.message(from, msg, cx),
+            Input::Message { from, msg: &ToBank::AwaitLeases { slot } } => {
+                match self.ends.last() {
+                    None => cx.fx.send(from, ToL1::LeasesEnded { slot }),
+                    Some(ticks) => {
+                        self.waits.start((from, slot), ticks);
+                        self.arm(cx);
+                    }
+                }
+                Disposition::Done
+            }
+            Input::Tick { elapsed } => self.pass(elapsed, cx),
+            Input::Timer(TimerClass::Lease) => {
+                self.arm(cx);
+                Disposition::Done
+            }
+            Input::Timer(class) => self.bank.step(Input::Timer(class), cx),
+            Input::Memory(reply) => self.bank.step(Input::Memory(reply), cx),
+            Input::Evict(way) => self.bank.step(Input::Evict(way), cx),
+            Input::Request(ask) => self.bank.step(Input::Request(ask), cx),
+        }
+    }
+
+    /// The L2 is inclusive: a line with a lease stays.
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        Controller::<P>::victims(&self.bank, set, out);
+        out.retain(|&(way, _)| self.bank.line(way).is_none_or(|line| !self.leases.contains_key(&line)));
+    }
+
+    fn lines(&self, out: &mut Vec<LineView>) {
+        Controller::<P>::lines(&self.bank, out);
+    }
+
+    fn is_quiet(&self) -> bool {
+        Controller::<P>::is_quiet(&self.bank) && self.waits.is_empty()
+    }
+
+    fn miscount(&self) -> Option<&'static str> {
+        let right = self.leases.keys().all(|&line| self.ends.left(line) > 0);
+        if right { Controller::<P>::miscount(&self.bank) } else { Some("a line has a lease that has ended") }
+    }
+
+    fn canonicalize(&mut self) {
+        Controller::<P>::canonicalize(&mut self.bank);
+        self.ends.canonicalize();
+        self.waits.canonicalize();
+    }
+}
