@@ -91,16 +91,17 @@ const CLAIMS: &[Claim] = &[
     Claim {
         model: "hrf-indirect",
         cores: IssueRule::GPUS,
-        mapping: "each operation as a request of the same order, at any scope, because scopes below the \
-                  system are ignored; sequential consistency for programs without heterogeneous races",
+        mapping: "each operation becomes a request with its memory order, at any scope, because scopes \
+                  below system scope make no difference; programs without heterogeneous races are \
+                  sequentially consistent",
     },
     OPENCL,
     PTX,
     Claim {
         model: "sc",
         cores: &[IssueRule::InOrder],
-        mapping: "each operation as a request, at any scope, of programs that do not run on the host; \
-                  sequential consistency for every program, with or without data races",
+        mapping: "each operation becomes a request, at any scope; every program that does not run on the \
+                  host is sequentially consistent, with or without data races",
     },
 ];
 

@@ -152,8 +152,8 @@ const EXPLORED: &[(&str, u64)] = &[("lease_ticks", 2)];
 const SC: Claim = Claim {
     model: "sc",
     cores: &[IssueRule::InOrder],
-    mapping: "each operation as a request, at any scope, of programs that do not run on the host; \
-              sequential consistency for every program, with or without data races",
+    mapping: "each operation becomes a request, at any scope; every program that does not run on the host \
+              is sequentially consistent, with or without data races",
 };
 
 /// The claims of the strong variant. Its writes are atomic.

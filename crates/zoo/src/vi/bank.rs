@@ -59,7 +59,9 @@ impl<B> Bank<B> {
         let whole = ByteMask::full(usize::from(cx.level().line_bytes));
         match array.find(line, cx.world.homes) {
             None => BankState::I,
-            Some(way) if array.state(way) == BankState::V && !array.valid(way).contains(whole) => BankState::P,
+            Some(way) if array.state(way) == BankState::V && !array.valid(way).contains(whole) => {
+                BankState::P
+            }
             Some(way) => array.state(way),
         }
     }
