@@ -28,10 +28,14 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Handles a deadline event: advances the clock of the station (controller) to the current
-    /// cycle. The station then decides whether its deadline has come.
+    /// cycle. The station then decides whether its deadline has come. If another input of this cycle
+    /// has advanced the clock already, the station may have set its next deadline in that step, when
+    /// this event was still pending. So the next deadline is scheduled here.
     pub(super) fn deadline_due(&mut self, now: Cycle, station: StationId) {
         self.stations.deadline_due(now, station);
         self.catch_up(now, station);
+        let watch = &mut self.reports.watch;
+        self.stations.schedule_next_deadline(&mut self.engine, watch, station);
     }
 
     /// Carries out the effects of the last step of a station (controller): sends messages and

@@ -321,9 +321,19 @@ impl TimedStations {
         self.holds_time = false;
         for station in self.numbers() {
             self.stations[station as usize].last_tick = engine.now() / self.periods.tick;
-            if let Some(ticks) = self.fabric.deadline(station) {
-                self.schedule_deadline(engine, watch, station, ticks);
-            }
+            self.schedule_next_deadline(engine, watch, station);
+        }
+    }
+
+    /// Schedules the next deadline of a station (controller), if the station has one.
+    pub(crate) fn schedule_next_deadline(
+        &mut self,
+        engine: &mut Engine,
+        watch: &mut Watch,
+        station: StationId,
+    ) {
+        if let Some(ticks) = self.fabric.deadline(station) {
+            self.schedule_deadline(engine, watch, station, ticks);
         }
     }
 
