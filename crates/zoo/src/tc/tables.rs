@@ -121,12 +121,10 @@ symbols! {
     }
     /// The actions on leases.
     pub enum Deed {
-        /// Give the requester a lease.
+        /// Give the requester a lease, and set a deadline for its end.
         Grant,
         /// Forget the lease.
         Release,
-        /// Set a deadline for the next end of a lease.
-        Arm,
         /// Wake the inputs that wait for the line or for its way.
         WakeLine,
     }
@@ -157,8 +155,8 @@ impl Table for LeaseTable {
             (Free, Write | WriteAtOnce) => stay(&[]),
             // The copy has left the L1 before the write did.
             (Private, OwnWrite) => go(Free, &[Release]),
-            (Private | Shared, Write) => stay(&[Arm]).retry(),
             (Private | Shared | Awaited, WriteAtOnce) => stay(&[]),
+            (Private | Shared, Write) => stall(),
             // With further leases, the waiting access could wait for ever.
             (Awaited, Get | Write) => stall(),
             (Private | Shared, End) => go(Free, &[WakeLine]),
