@@ -6,8 +6,8 @@ use crate::parts::{self, AccessSite};
 use crate::vi::{self, BankState};
 use proto::parts::Countdowns;
 use proto::{
-    After, Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineView, NodeId, Rank, Row,
-    RowLookup, SetIndex, Slot, TimerClass, Way,
+    Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineView, NodeId, Rank, Row, RowLookup,
+    SetIndex, Slot, TimerClass, Way,
 };
 use std::collections::BTreeMap;
 
@@ -75,16 +75,18 @@ impl Bank {
         (leases, looked): (Leases, RowLookup<Lease, Deed>),
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
-        let (actions, next, after) = match looked.row {
-            Row::Do { actions, next, after } => (actions, next, after),
+        let (actions, next) = match looked.row {
+            Row::Do { actions, next, .. } => (actions, next),
             Row::Stall => return Disposition::Stall(Key::Line(line)),
             Row::Impossible(why) => return Disposition::Impossible(why),
         };
         for (_, deed) in (0u8..).zip(actions).filter(|&(at, _)| looked.skip != Some(at)) {
             match deed {
-                Deed::Grant => self.ends.start(line, cx.world.params.lease_ticks),
+                Deed::Grant => {
+                    self.ends.start(line, cx.world.params.lease_ticks);
+                    self.arm(cx);
+                }
                 Deed::Release => self.ends.remove(line),
-                Deed::Arm => self.arm(cx),
                 Deed::WakeLine => {
                     cx.fx.wake(Key::Line(line));
                     cx.fx.wake(Key::Way(self.bank.set(line, cx)));
@@ -96,10 +98,7 @@ impl Bank {
             Some(state) => drop(self.leases.insert(line, Leases { state, ..leases })),
             None => {}
         }
-        match after {
-            After::Retry => Disposition::Stall(Key::Line(line)),
-            _ => Disposition::Done,
-        }
+        Disposition::Done
     }
 
     /// Lets time pass: leases end.
@@ -130,14 +129,14 @@ impl Bank {
                 let is_at_once = site == AccessSite::Here && self.bank.state(line, cx) != BankState::IX;
                 (line, if is_at_once { Use::WriteAtOnce } else { Use::Write }, requester)
             }
-            _ => return self.pass_on(from, msg, cx),
+            _ => return self.bank.step(Input::Message { from, msg }, cx),
         };
         let looked = self.look_up(line, used, user, cx);
-        if !matches!(looked.1.row, Row::Do { after: After::Done, .. }) {
+        if !matches!(looked.1.row, Row::Do { .. }) {
             return self.carry_out(line, looked, cx);
         }
         let sent = cx.fx.sends.len();
-        match self.pass_on(from, msg, cx) {
+        match self.bank.step(Input::Message { from, msg }, cx) {
             Disposition::Done => {}
             other => return other,
         }
@@ -145,15 +144,6 @@ impl Bank {
         if used != Use::Write {
             let ticks = self.ends.left(line);
             cx.fx.sends[sent..].iter_mut().for_each(|(_, msg)| P::stamp(msg, ticks));
-        }
-        disposition
-    }
-
-    /// Passes a message on to the bank of `vi`. If no way is free, leases may be the reason.
-    fn pass_on<P: Tc>(&mut self, from: NodeId, msg: &parts::ToBank, cx: &mut Cx<'_, P>) -> Disposition {
-        let disposition = self.bank.step(Input::Message { from, msg }, cx);
-        if let Disposition::NeedWay(_) = disposition {
-            self.arm(cx);
         }
         disposition
     }

@@ -101,8 +101,10 @@ symbols! {
         Private,
         /// Several compute units have leases.
         Shared,
-        /// Leases run, and an access waits for their end.
+        /// Leases run, and an access waits for their end, or for a way of the line's set.
         Awaited,
+        /// No lease runs, and an access waits for a way of the line's set.
+        Wanted,
     }
     /// The events of a line's leases.
     pub enum Use {
@@ -121,12 +123,10 @@ symbols! {
     }
     /// The actions on leases.
     pub enum Deed {
-        /// Give the requester a lease.
+        /// Give the requester a lease, and set a deadline for its end.
         Grant,
-        /// Forget the lease.
+        /// Forget the lease, and wake the inputs that wait for the line's way.
         Release,
-        /// Set a deadline for the next end of a lease.
-        Arm,
         /// Wake the inputs that wait for the line or for its way.
         WakeLine,
     }
@@ -157,8 +157,8 @@ impl Table for LeaseTable {
             (Free, Write | WriteAtOnce) => stay(&[]),
             // The copy has left the L1 before the write did.
             (Private, OwnWrite) => go(Free, &[Release]),
-            (Private | Shared, Write) => stay(&[Arm]).retry(),
             (Private | Shared | Awaited, WriteAtOnce) => stay(&[]),
+            (Private | Shared, Write) => stall(),
             // With further leases, the waiting access could wait for ever.
             (Awaited, Get | Write) => stall(),
             (Private | Shared, End) => go(Free, &[WakeLine]),
