@@ -58,9 +58,11 @@ impl Bank {
     ) -> (Leases, RowLookup<Lease, Deed>) {
         let leases = self.leases.get(&line).copied().unwrap_or(Leases { state: Lease::Free, first: user });
         let is_own = leases.state == Lease::Private && leases.first == user;
-        let is_awaited = used != Use::End && leases.state != Lease::Free && cx.has_line_waiter(line);
+        let is_wanted = used != Use::End && cx.has_way_waiter(self.bank.set(line, cx));
+        let is_awaited = used != Use::End && (is_wanted || cx.has_line_waiter(line));
         let (state, used) = match used {
-            used if is_awaited => (Lease::Awaited, used),
+            used if is_wanted && leases.state == Lease::Free => (Lease::Wanted, used),
+            used if is_awaited && leases.state != Lease::Free => (Lease::Awaited, used),
             Use::Get if is_own => (leases.state, Use::OwnGet),
             Use::Write | Use::WriteAtOnce if is_own => (leases.state, Use::OwnWrite),
             used => (leases.state, used),
@@ -86,7 +88,10 @@ impl Bank {
                     self.ends.start(line, cx.world.params.lease_ticks);
                     self.arm(cx);
                 }
-                Deed::Release => self.ends.remove(line),
+                Deed::Release => {
+                    self.ends.remove(line);
+                    cx.fx.wake(Key::Way(self.bank.set(line, cx)));
+                }
                 Deed::WakeLine => {
                     cx.fx.wake(Key::Line(line));
                     cx.fx.wake(Key::Way(self.bank.set(line, cx)));

@@ -23,7 +23,8 @@
 //! * *An access that waits for the end of leases keeps the bank from giving further leases* of the
 //!   line. Later gets of the line wait, too.
 //! * *The L2 is inclusive.* A line with a lease is not evicted. The access that needs its way waits
-//!   until the lease ends. The paper moves the lease of an evicted line to a miss register.
+//!   until the lease ends. Meanwhile, no line of the set gets a further lease, so that the access does
+//!   not wait for ever. The paper moves the lease of an evicted line to a miss register.
 //! * *Scopes below the system make no difference.* An acquire invalidates nothing.
 //! * *The host* writes memory without leases. An acquire at system scope, such as the beginning of a
 //!   kernel after the host has written, invalidates the L2, and then waits for the end of all leases.

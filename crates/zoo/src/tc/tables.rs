@@ -144,7 +144,7 @@ impl Table for LeaseTable {
     type Action = Deed;
     const ID: TableId = TableId(3);
     const NAME: &'static str = "The leases of a line at its bank";
-    const NEVER_STORED: &'static [Lease] = &[Lease::Awaited];
+    const NEVER_STORED: &'static [Lease] = &[Lease::Awaited, Lease::Wanted];
 
     fn row(state: Lease, event: Use) -> Row<Lease, Deed> {
         use Deed::*;
@@ -161,10 +161,12 @@ impl Table for LeaseTable {
             (Private | Shared, Write) => stall(),
             // With further leases, the waiting access could wait for ever.
             (Awaited, Get | Write) => stall(),
+            // The get is answered without a lease, so the line can be evicted.
+            (Wanted, Get | Write | WriteAtOnce) => stay(&[]),
             (Private | Shared, End) => go(Free, &[WakeLine]),
-            (Free | Shared | Awaited, OwnGet | OwnWrite) => impossible(NOBODY),
+            (Free | Shared | Awaited | Wanted, OwnGet | OwnWrite) => impossible(NOBODY),
             (Free, End) => impossible("no lease runs"),
-            (Awaited, End) => impossible("the state is only for accesses"),
+            (Awaited | Wanted, End) => impossible("the state is only for accesses"),
         }
     }
 }
