@@ -116,15 +116,17 @@ fn all_sharers_are_recorded_invalidated_and_awaited() {
     assert_eq!(fault::<GpuVi>(MESSAGE), None);
     assert_eq!(fault::<AnInvalidation>(MESSAGE), Some(Fault::Outcome));
     assert_eq!(fault::<ASecondSharer>(MESSAGE), Some(Fault::Outcome));
-    let early = explore::<ASingleCount>(MESSAGE).violation.expect("a copy outlives the write");
-    assert_eq!(early.fault, Fault::Outcome, "{}", early.why);
+    // The ack that was counted before it came arrives when none is due.
+    let early = explore::<ASingleCount>(MESSAGE).violation.expect("a write is performed too early");
+    assert!(early.why.ends_with("no ack is due"), "{}", early.why);
 }
 
 #[test]
 fn a_load_that_spins_on_its_copy_ends_when_the_copy_is_invalidated() {
     assert_eq!(fault::<GpuVi>(SPIN), None);
-    assert_eq!(fault::<AnInvalidation>(SPIN), Some(Fault::Livelock));
-    assert_eq!(fault::<ASecondSharer>(SPIN), Some(Fault::Livelock));
+    // A copy that is not invalidated also outlives the run, and the search reports this first.
+    assert_eq!(fault::<AnInvalidation>(SPIN), Some(Fault::Unquiet));
+    assert_eq!(fault::<ASecondSharer>(SPIN), Some(Fault::Unquiet));
 }
 
 /// The rows that races reach: the table, the state and the event of each.
@@ -149,7 +151,8 @@ fn the_races_of_the_directory_occur() {
     let tests = tests.map(|(name, text)| Test::read(name, text).expect("it is a test"));
     let options = Options::new(vec![BOUNDS.evicting()]);
     let found = verify::verify(&Subject::of::<GpuVi>(), &tests, &options).expect("known models");
-    assert!(found.findings.is_empty() && found.complete, "{:?}", found.findings.first());
+    assert!(found.findings.is_empty(), "{:?}", found.findings.first());
+    assert!(found.complete, "{:?}", found.gaps);
     for race in RACES {
         let mut unfired = found.rows.1.iter().map(|row| (row.table, row.state, row.event));
         assert!(!unfired.any(|row| row == race), "{race:?}");

@@ -36,7 +36,11 @@ impl L1 {
                 let lacks = self.cache.lacks(place, needs, cx);
                 Some(lacks.unwrap_or_else(|| self.event(line, Event::Load, Operand::Request(ask), cx)))
             }
-            Step::Pass => self.event(line, Event::Pass, Operand::Nothing, cx).unless_done(),
+            // The copy leaves in the same step.
+            Step::Below | Step::BelowSystem => {
+                let dropped = self.event(line, Event::Pass, Operand::Nothing, cx).unless_done();
+                dropped.or_else(|| step.descend(&mut self.cache.lower, ask, cx))
+            }
             _ => step.descend(&mut self.cache.lower, ask, cx),
         }
     }

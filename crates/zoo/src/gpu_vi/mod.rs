@@ -119,7 +119,7 @@ macro_rules! gpu_vi {
             name: $name, summary: $summary,
             source: "TC paper (HPCA 2013), where it is GPU-VI; STC paper (TACO 2023), Table 2, where it is GPUIn",
             claims: CLAIMS,
-            sharing: Unscoped, equivalent: &[],
+            sharing: Unscoped, equivalent: &[include_str!("equivalent.txt")],
             tables: [L1Table, BankTable], plans: L1Plans,
             keeps: [L1(parts::ToL1), Bank(parts::ToBank)]
         }

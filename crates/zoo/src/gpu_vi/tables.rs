@@ -20,8 +20,7 @@ symbols! {
     pub enum Event {
         /// A load.
         Load,
-        /// A store or an atomic of this compute unit leaves for the bank, or its access at system
-        /// scope for memory.
+        /// A store, an atomic or an access at system scope of this compute unit leaves for the bank.
         Pass,
         /// The fill comes.
         Data,
@@ -106,7 +105,8 @@ symbols! {
         IV,
         /// The sharers are invalidated, because an access waits to change the line.
         SV,
-        /// The sharers are invalidated, and then the line leaves the bank.
+        /// The sharers are invalidated, and then the line leaves the bank. Its dirty bytes have been
+        /// written out.
         SI,
     }
     /// The events of a line in a bank.
@@ -187,6 +187,7 @@ const ACCESS_ONLY: &str = "the state is only for accesses that need missing byte
 const NO_FETCH: &str = "no fetch is under way";
 const NO_ACK: &str = "no ack is due";
 const BUSY: &str = "a line with a fetch or invalidations under way is pinned";
+const WRITTEN_OUT: &str = "the dirty bytes of a line that leaves have been written out";
 const ENDED: &str = "acquires at system scope wait until no fetch is under way";
 
 impl Table for BankTable {
@@ -217,11 +218,12 @@ impl Table for BankTable {
             // If the copy stayed here, it would be older than memory.
             (V, Remote) => go(I, &[A::Leave, A::WriteOut, A::PassOn]),
             (V, Evict | Inv) => go(I, &[A::WriteOut]),
-            (V | S | SV | SI | IV, Flush) => stay(&[A::WriteOut]),
+            (V | S | SV | IV, Flush) => stay(&[A::WriteOut]),
+            (SI, Flush) => impossible(WRITTEN_OUT),
             (V | S | SV | SI, Fill) => impossible(NO_FETCH),
 
             (S, Write | Update | Remote) => go(SV, &[A::Leave, A::Invalidate]).retry(),
-            (S, Evict | Inv) => go(SI, &[A::Invalidate]),
+            (S, Evict | Inv) => go(SI, &[A::WriteOut, A::Invalidate]),
 
             (IV, Get | Update | Remote) => stall(),
             (IV, Write) => stay(&[A::Merge, A::Settle, A::Ack]),
@@ -233,8 +235,9 @@ impl Table for BankTable {
             (SV | SI, Get | Write | Update | Remote) => stall(),
             (SV | SI, Ack) => stay(&[A::CountAck]),
             (SV, LastAck) => go(V, &[A::CountAck, A::Wake]),
-            (SI, LastAck) => go(I, &[A::CountAck, A::WriteOut, A::Wake]),
-            (SV | SI, Inv) => go(SI, &[]),
+            (SV, Inv) => go(SI, &[A::WriteOut]),
+            (SI, LastAck) => go(I, &[A::CountAck, A::Wake]),
+            (SI, Inv) => stay(&[]),
         }
     }
 }
@@ -252,9 +255,9 @@ const fn plan(key: PlanKey) -> Steps<Step> {
     let release: &[Step] = if matches!(key.released(), Some(Reach::System)) { &[FlushBanks] } else { &[] };
     let access: &[Step] = match key.op {
         OpClass::Fence | OpClass::KernelBegin | OpClass::KernelEnd => &[],
-        _ if is_wide => &[Pass, BelowSystem],
+        _ if is_wide => &[BelowSystem],
         OpClass::Load => &[Here],
-        OpClass::Store | OpClass::Rmw | OpClass::Update => &[Pass, Below],
+        OpClass::Store | OpClass::Rmw | OpClass::Update => &[Below],
     };
     let acquire: &[Step] = match key.acquired() {
         Some(Reach::System) => &[InvalidateBanks],
