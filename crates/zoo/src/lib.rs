@@ -45,5 +45,6 @@ protocols! {
     rsp::{Rsp, RspRepaired},
     hlrc::{Hlrc, HlrcNoprio, HlrcRepaired},
     denovo::{DenovoB, DenovoRprio},
+    lease::{Rcc},
     stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
 }
