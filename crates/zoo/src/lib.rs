@@ -45,6 +45,6 @@ protocols! {
     rsp::{Rsp, RspRepaired},
     hlrc::{Hlrc, HlrcNoprio, HlrcRepaired},
     denovo::{DenovoB, DenovoRprio},
-    lease::{Rcc},
+    lease::{Rcc, RccWo, GTsc, GTscRepaired},
     stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
 }

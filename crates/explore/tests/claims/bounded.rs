@@ -87,6 +87,9 @@ verdicts! {
     denovo_b_holds: holds "denovo-b";
     hlrc_repaired_holds: holds "hlrc-repaired";
     hlrc_fails: fails "hlrc";
+    rcc_holds: holds "rcc";
+    rcc_wo_holds: holds "rcc-wo";
+    g_tsc_repaired_holds: holds "g-tsc-repaired";
     stc_nv_repaired_holds: holds "stc-nv-repaired";
     stc_es_repaired_holds: holds "stc-es-repaired";
     stc_ab_repaired_holds: holds "stc-ab-repaired";

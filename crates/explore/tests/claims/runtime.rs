@@ -141,6 +141,9 @@ protocols! {
     hlrc_repaired: zoo::hlrc::HlrcRepaired, ["unscoped", "scoped"], but for [];
     denovo_b: zoo::denovo::DenovoB, ["unscoped"], but for [];
     denovo_rprio: zoo::denovo::DenovoRprio, ["unscoped"], but for [];
+    rcc: zoo::lease::Rcc, ["unscoped"], but for [];
+    rcc_wo: zoo::lease::RccWo, ["unscoped"], but for [];
+    g_tsc_repaired: zoo::lease::GTscRepaired, ["unscoped"], but for [];
 }
 
 /// The violations of a program on `vi` with work-groups on different compute units.

@@ -75,6 +75,7 @@ holds! {
     kernels_follow_one_another_with_remote_promotion: "rsp" "rsp-repaired";
     kernels_follow_one_another_in_denovo: "denovo-b" "denovo-rprio";
     kernels_follow_one_another_in_hlrc: "hlrc" "hlrc-noprio" "hlrc-repaired";
+    kernels_follow_one_another_with_leases: "rcc" "rcc-wo" "g-tsc" "g-tsc-repaired";
     kernels_follow_one_another_in_stc: "stc-nv-repaired" "stc-es-repaired";
     kernels_follow_one_another_with_bands: "stc-ab-repaired" "stc-mb-repaired";
 }

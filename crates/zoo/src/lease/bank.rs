@@ -60,6 +60,11 @@ pub enum Operand<'a> {
     Nothing,
 }
 
+fn tell_l1s<P: Leased>(msg: ToL1, cx: &mut Cx<'_, P>) {
+    let l1s = (0..cx.world.levels.of(FIRST).count).map(|index| NodeId { kind: FIRST, index });
+    l1s.for_each(|l1| cx.fx.send(l1, msg));
+}
+
 impl Bank {
     /// An empty bank, at time zero.
     #[must_use]
@@ -105,15 +110,13 @@ impl Bank {
             ToBank::Shared(_) => Disposition::Impossible("accesses of this protocol carry times"),
             ToBank::Stop => {
                 self.is_stopped = true;
-                let l1s = (0..cx.world.levels.of(FIRST).count).map(|index| NodeId { kind: FIRST, index });
-                l1s.for_each(|l1| cx.fx.send(l1, ToL1::Stopped));
+                tell_l1s(ToL1::Stopped, cx);
                 cx.fx.send(ROLLOVER, ToRollover::Stopped);
                 Disposition::Done
             }
             ToBank::Start => {
                 (self.is_stopped, self.overflows) = (false, false);
-                (self.absent, self.is_ahead) = (0, self.leases.is_empty());
-                self.leases.values_mut().for_each(|lease| *lease = Lease::default());
+                self.restart();
                 cx.fx.wake(ROLLED);
                 Disposition::Done
             }
@@ -130,12 +133,24 @@ impl Bank {
         self.leases.values().fold(self.absent, |latest, lease| latest.max(lease.end))
     }
 
-    /// Waits for the end of a rollover, which this bank requests unless it has done so.
-    fn roll_over<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+    /// Begins again at time zero.
+    fn restart(&mut self) {
+        self.leases.values_mut().for_each(|lease| *lease = Lease::default());
+        (self.absent, self.is_ahead) = (0, self.leases.is_empty());
+    }
+
+    /// Gets a time after the largest timestamp. `Some`: the access waits for the end of a rollover,
+    /// which this bank requests unless it has done so. As published, G-TSC does not wait.
+    fn roll_over<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+        if !cx.world.params.variant.stops {
+            self.restart();
+            tell_l1s(ToL1::Reset, cx);
+            return None;
+        }
         if !core::mem::replace(&mut self.overflows, true) {
             cx.fx.send(ROLLOVER, ToRollover::Overflow);
         }
-        Disposition::Stall(ROLLED)
+        Some(Disposition::Stall(ROLLED))
     }
 
     /// Carries out an access, if the resources that it needs are free.
@@ -149,8 +164,11 @@ impl Bank {
         if self.is_stopped {
             return Disposition::Stall(ROLLED);
         }
-        if asked.access.op != Op::Load && self.end(line) >= cx.world.params.last {
-            return self.roll_over(cx);
+        if asked.access.op != Op::Load
+            && self.end(line) >= cx.world.params.last
+            && let Some(waits) = self.roll_over(cx)
+        {
+            return waits;
         }
         let array = &self.store.array;
         let place = array.place(line, cx.world.homes);
@@ -183,11 +201,14 @@ impl Bank {
         if self.is_stopped {
             return Disposition::Stall(ROLLED);
         }
-        let latest = self.latest();
         if invalidates {
-            if !self.is_ahead && latest >= cx.world.params.last {
-                return self.roll_over(cx);
+            if !self.is_ahead
+                && self.latest() >= cx.world.params.last
+                && let Some(waits) = self.roll_over(cx)
+            {
+                return waits;
             }
+            let latest = self.latest();
             let disposition = self.invalidate_all(Cause::Remote, BankEvent::Inv, Operand::Nothing, cx);
             if disposition != Disposition::Done {
                 return disposition;

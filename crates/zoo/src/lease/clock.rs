@@ -19,7 +19,7 @@ impl Clock {
     fn advance(&mut self, time: u32, is_write: bool, params: &Params) {
         let part = if is_write { &mut self.write } else { &mut self.read };
         *part = time.max(*part);
-        if !params.weak {
+        if !params.variant.weak {
             self.join(*self);
         }
     }
@@ -53,7 +53,7 @@ pub(super) struct Clocks {
 
 /// The wavefront whose clock a request uses, or `None` for the clock of the unit.
 fn wavefront(ask: RequestInput<'_>, params: &Params) -> Option<u32> {
-    params.per_wavefront.then_some(ask.req.issuer.wavefront)
+    params.variant.per_wavefront.then_some(ask.req.issuer.wavefront)
 }
 
 impl Clocks {

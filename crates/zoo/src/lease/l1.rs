@@ -3,7 +3,7 @@
 use super::clock::{Clocks, Receiver};
 use super::tables::{Action, Event, L1Plans, L1Table, State, Step};
 use super::{Lease, Leased, Params, ROLLOVER, ToBank, ToL1, ToRollover};
-use crate::parts::{self, BANK, FirstLevel, ResourceNeeds, answer, first_lines};
+use crate::parts::{BANK, FirstLevel, ResourceNeeds, answer, first_lines};
 use proto::parts::{AckCounts, Lines, Place};
 use proto::{
     ByteMask, Cause, Controller, Cx, Disposition, Hit, Homes, Input, Issuer, Key, KindLevel, LineAddr, LineData,
@@ -47,7 +47,7 @@ impl L1 {
             cache: FirstLevel::new(level, State::I),
             leases: BTreeMap::new(),
             clocks: Clocks::default(),
-            per_wavefront: params.per_wavefront,
+            per_wavefront: params.variant.per_wavefront,
             asked: AckCounts::default(),
             stopped: 0,
         }
@@ -166,19 +166,25 @@ impl L1 {
                 }
             }
             ToL1::Stopped => self.stopped(cx),
+            ToL1::Reset => self.restart(cx),
         }
     }
 
-    /// Counts a bank that has stopped. When all have, every line is dropped, and time starts again.
+    /// Drops every line and begins again at time zero.
+    fn restart<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+        self.clocks.reset();
+        self.invalidate_all(Cause::Remote, Event::Reset, Operand::Nothing, cx)
+    }
+
+    /// Counts a bank that has stopped. When all have, no answer from before is on its way.
     fn stopped<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         self.stopped += 1;
         if self.stopped < cx.world.levels.of(BANK).count {
             return Disposition::Done;
         }
         self.stopped = 0;
-        self.clocks.reset();
         cx.fx.send(ROLLOVER, ToRollover::Emptied);
-        self.invalidate_all(Cause::Remote, Event::Reset, Operand::Nothing, cx)
+        self.restart(cx)
     }
 }
 

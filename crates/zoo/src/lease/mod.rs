@@ -1,11 +1,41 @@
 //! `rcc` and `g-tsc`: copies with leases in logical time.
 //!
-//! Operations have logical times, which no clock advances. A line at the L2 has the time of its last
+//! Operations have logical times, which no clock advances. A line of the L2 has the time of its last
 //! write (its version) and the end of its lease, and a copy in an L1 may be read until the end of
-//! its own lease. A write is performed at once, at a time after the lease of the line. So it
-//! invalidates nothing and waits for nothing, and the times of readers who still hit their copies
-//! are before the write. A compute unit that learns of the write, or of anything that came after
-//! it, advances beyond its own leases.
+//! its own lease. A write is performed at once, at a time after the lease of its line. So it
+//! invalidates nothing and waits for nothing: the loads that hit older copies are at earlier times.
+//! A compute unit that learns of the write, or of something after it, advances beyond its own lease.
+//!
+//! Sources: the public descriptions of Relativistic Cache Coherence (HPCA 2017) and of G-TSC (HPCA
+//! 2018). Both build on Tardis (PACT 2015). The protocols are settings of one code. Decisions:
+//!
+//! * *Clocks.* In `rcc`, a compute unit has a clock; in `g-tsc`, each wavefront has one. A release or
+//!   an acquire then joins the clock of its wavefront with that of the compute unit, because the
+//!   wavefronts of a work-group also synchronize without an access, at a barrier.
+//! * *Atomics are performed at the L2*, atomic loads included. A thread that polls a word by loads
+//!   that hit would never advance, and the papers then advance clocks from time to time.
+//! * *A write leaves no copy in the L1*, and takes no lease of its own.
+//! * *Accesses of one line*: a load waits while a fill of its line is under way, and looks the line up
+//!   again. Its time may be after the lease that is on its way.
+//! * *Lines that are not in the L2* share one lease, and its end is their version. An evicted line
+//!   extends it. A line that is fetched again begins with it.
+//! * *The lease is constant* (setting `lease`); `rcc` of the paper predicts leases.
+//! * *Kernels.* At the beginning of a kernel, a compute unit asks each bank for the latest end of its
+//!   leases, and advances to it. Copies of lines that were not written since stay valid, and others
+//!   are renewed without data if their versions are unchanged.
+//! * *The host* writes memory without times. An acquire at system scope, such as the beginning of a
+//!   kernel after the host has written, empties the L2 and advances to a time after all leases. So
+//!   no copy of any L1 can be read by a thread that synchronizes with the acquire. No L1 is
+//!   invalidated. An access at system scope is performed in memory, at a time that its bank gives.
+//! * *Rollover.* The next write of a line whose lease ends at the largest timestamp starts a rollover:
+//!   the rollover unit stops all banks, each bank tells all L1s, an L1 that has heard all banks
+//!   drops its lines, and when all have, all times are zero. A lease ends at the largest timestamp at
+//!   the latest, so no load overflows. As published, a bank of `g-tsc` starts again by itself.
+//! * *Weak forms* (`rcc-wo`): loads and writes have separate times, so a write does not end the leases
+//!   of the unit's own copies. An acquire or a release joins both times.
+//! * *A bank writes its dirty lines in one step* at a release at system scope, and a bank that writes
+//!   through keeps its copy.
+
 mod bank;
 mod clock;
 mod l1;
@@ -48,6 +78,21 @@ pub struct Variant {
     pub weak: bool,
     /// Whether each wavefront has a clock, and not only each compute unit.
     pub per_wavefront: bool,
+    /// Whether all banks stop before timestamps start again. If not, a bank starts again by itself.
+    pub stops: bool,
+}
+
+impl Variant {
+    const RCC: Variant = Variant { weak: false, per_wavefront: false, stops: true };
+    const G_TSC: Variant = Variant { weak: false, per_wavefront: true, stops: false };
+
+    const fn weak(self) -> Variant {
+        Variant { weak: true, ..self }
+    }
+
+    const fn repaired(self) -> Variant {
+        Variant { stops: true, ..self }
+    }
 }
 
 /// The parameters of the protocol on a machine.
@@ -59,8 +104,7 @@ pub struct Params {
     lease: u32,
     /// The bytes of a timestamp in a message.
     stamp_bytes: u8,
-    weak: bool,
-    per_wavefront: bool,
+    variant: Variant,
 }
 
 impl Params {
@@ -70,8 +114,7 @@ impl Params {
             last: u32::MAX >> (32 - bits),
             lease: settings.get("lease")? as u32,
             stamp_bytes: bits.div_ceil(8) as u8,
-            weak: variant.weak,
-            per_wavefront: variant.per_wavefront,
+            variant,
         })
     }
 }
@@ -138,6 +181,8 @@ messages! {
         } [bytes(|_| u32::from(*bytes))],
         /// The bank has stopped for a rollover.
         Stopped [name("BankStopped")],
+        /// The bank has started again at time zero, and has not stopped before.
+        Reset,
     }
 }
 
@@ -220,8 +265,8 @@ impl<P> Leased for P where
 {
 }
 
-/// The claims of a strong protocol.
-const STRONG_CLAIMS: &[Claim] = &[
+/// The claims of all protocols. A strong one also claims the last, `sc`.
+const CLAIMS: &[Claim] = &[
     SCOPED_CLAIMS[0],
     SCOPED_CLAIMS[1],
     SCOPED_CLAIMS[2],
@@ -233,6 +278,7 @@ const STRONG_CLAIMS: &[Claim] = &[
                   sequential consistency for every program, with or without data races",
     },
 ];
+const WEAK_CLAIMS: &[Claim] = CLAIMS.split_at(4).0;
 
 /// Generates one protocol of the family. Its parameters are the settings of its variant.
 macro_rules! leased {
@@ -342,9 +388,27 @@ macro_rules! leased {
     };
 }
 
+const RCC: &str = "Relativistic Cache Coherence (Ren and Lis, HPCA 2017), from its public description";
+const G_TSC: &str = "G-TSC (Tabbakh, Qian and Annavaram, HPCA 2018), from its public description";
+
 leased! {
     /// Relativistic cache coherence.
-    strong::Rcc, Variant { weak: false, per_wavefront: false }, bits: 32, lease: 64, "rcc",
-    "leases in logical time: a write is performed at once, at a time after the leases of its line",
-    "Relativistic Cache Coherence (HPCA 2017), from its public description", STRONG_CLAIMS
+    rcc::Rcc, Variant::RCC, bits: 32, lease: 64, "rcc",
+    "leases in logical time: a write is performed at once, at a time after the lease of its line",
+    RCC, CLAIMS
+}
+leased! {
+    /// Relativistic cache coherence with weak ordering.
+    weak::RccWo, Variant::RCC.weak(), bits: 32, lease: 64, "rcc-wo",
+    "rcc with separate times of loads and of writes, which synchronization joins", RCC, WEAK_CLAIMS
+}
+leased! {
+    /// Coherence by timestamps of wavefronts, as published.
+    g_tsc::GTsc, Variant::G_TSC, bits: 16, lease: 10, "g-tsc",
+    "leases in logical time, with a clock for each wavefront", G_TSC, CLAIMS
+}
+leased! {
+    /// Coherence by timestamps of wavefronts, repaired.
+    g_tsc_repaired::GTscRepaired, Variant::G_TSC.repaired(), bits: 16, lease: 10, "g-tsc-repaired",
+    "g-tsc in which all banks stop before timestamps start again", G_TSC, CLAIMS
 }

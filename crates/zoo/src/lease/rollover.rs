@@ -20,9 +20,9 @@ impl Rollover {
         Rollover { phase: Phase::Idle, due: 0 }
     }
 
-    fn tell_banks<P: Leased>(msg: &ToBank, cx: &mut Cx<'_, P>) {
+    fn tell_banks<P: Leased>(msg: ToBank, cx: &mut Cx<'_, P>) {
         let banks = cx.world.levels.of(BANK).count;
-        (0..banks).for_each(|index| cx.fx.send(NodeId { kind: BANK, index }, msg.clone()));
+        (0..banks).for_each(|index| cx.fx.send(NodeId { kind: BANK, index }, msg));
     }
 
     fn signal<P: Leased>(&mut self, signal: Signal, cx: &mut Cx<'_, P>) -> Disposition {
@@ -37,9 +37,9 @@ impl Rollover {
                 Command::StopBanks => {
                     let levels = cx.world.levels;
                     self.due = u32::from(levels.of(BANK).count) + u32::from(levels.of(FIRST).count);
-                    Self::tell_banks(&ToBank::Stop, cx);
+                    Self::tell_banks(ToBank::Stop, cx);
                 }
-                Command::StartBanks => Self::tell_banks(&ToBank::Start, cx),
+                Command::StartBanks => Self::tell_banks(ToBank::Start, cx),
             }
         }
         self.phase = next.unwrap_or(self.phase);
