@@ -18,7 +18,8 @@ use proto::{Protocol, WritePolicy};
 use zoo::vi::Vi;
 
 /// The shapes of programs on the deque. Each shape exists with each policy.
-const DEQUE: [&str; 5] = ["pop-steal", "pop-steal-twice", "push-steal", "push-pop-steal", "steal-steal"];
+const DEQUE: [&str; 6] =
+    ["pop-steal", "pop-steal-twice", "push-steal", "push-pop-steal", "pop-push-steal-twice", "steal-steal"];
 const LOCKS: [&str; 3] = ["lock-counter+device", "lock-counter+work-group", "fg-share+device"];
 
 fn test(name: &str) -> Test {

@@ -25,7 +25,9 @@ pub use lower::{LowerLevel, answer};
 pub(crate) use msg::operand_bytes;
 pub use msg::{AccessSite, Answer, ToBank, ToL1};
 pub(crate) use protocol::protocol;
-pub use store::{BackingStore, BankAccess, BankLines, Memory, NextLevel, answer_bytes, forward, reply};
+pub use store::{
+    BackingStore, BankAccess, BankLines, Memory, NextLevel, answer_bytes, forward, passed_on, reply,
+};
 
 use proto::issue::IssueRule;
 use proto::{Claim, Protocol, Wrap};

@@ -269,11 +269,22 @@ pub fn forward<P: HasL1Messages>(reply: &MemoryReply, cx: &mut Cx<'_, P>) -> boo
         MemoryAccess::Write { .. } => LineData::default(),
         MemoryAccess::Read | MemoryAccess::Rmw { .. } => reply.data,
     };
-    let msg = match tag.note {
-        NOTE_LINE => ToL1::Data { line: reply.op.line, data },
-        NOTE_POSTED => ToL1::WriteAck { parity: tag.slot.0 == 1 },
-        bytes => ToL1::Done { slot: tag.slot, bytes, data },
+    let msg = match passed_on(tag) {
+        Answer::Line => ToL1::Data { line: reply.op.line, data },
+        Answer::Posted { parity } => ToL1::WriteAck { parity },
+        Answer::Request(slot) => ToL1::Done { slot, bytes: tag.note, data },
     };
     cx.fx.send(tag.node, msg);
     true
+}
+
+/// The form of the answer to an access that memory has performed for an L1. The note in the tag of an
+/// access with [`Answer::Request`] is the number of bytes in the answer.
+#[must_use]
+pub fn passed_on(tag: MemoryTag) -> Answer {
+    match tag.note {
+        NOTE_LINE => Answer::Line,
+        NOTE_POSTED => Answer::Posted { parity: tag.slot.0 == 1 },
+        _ => Answer::Request(tag.slot),
+    }
 }

@@ -1,0 +1,447 @@
+//! A bank of the L2, with the versions and leases of its lines.
+
+use super::tables::{BankAction, BankEvent, BankState, BankTable};
+use super::{Lease, Leased, Params, ROLLOVER, ToBank, ToL1, ToRollover};
+use crate::parts::{self, Answer, BankAccess, BankLines, FIRST, answer_bytes};
+use proto::parts::{CacheArray, Lines, Place};
+use proto::{
+    ByteMask, Cause, Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineData, LineView,
+    MemoryAccess, MemoryReply, NodeId, Op, Rank, SetIndex, Slot, Way, WritePolicy,
+};
+use std::collections::BTreeMap;
+
+/// The key under which accesses wait for the end of a rollover.
+const ROLLED: Key = Key::Other(0);
+
+/// A bank of the L2.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Bank {
+    store: BankLines<BankState>,
+    /// The version and the lease of each line of the bank.
+    leases: BTreeMap<LineAddr, Lease>,
+    /// The end of the lease of all lines that are not in the bank (`mnow`, `mem_ts`). It is also
+    /// their version.
+    absent: u32,
+    /// Whether no line has entered the bank since `absent` exceeded all leases.
+    is_ahead: bool,
+    flushes: Flushes,
+    /// Whether this bank has reported that its next time exceeds the largest timestamp.
+    overflows: bool,
+    /// Whether a rollover is under way, so that no access is performed.
+    is_stopped: bool,
+}
+
+/// The flushes of the bank, for which memory's acks are due. A request that arrives while acks are
+/// due joins the next round.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Flushes {
+    now: Vec<(NodeId, Slot)>,
+    next: Vec<(NodeId, Slot)>,
+}
+
+/// An access of an L1.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    access: BankAccess<'a>,
+    /// The time before which the access is not performed.
+    now: u32,
+    /// The version of the copy that the L1 has.
+    version: Option<u32>,
+}
+
+/// The operand of an event of a line: the data that the actions of the event's row use.
+#[derive(Clone, Copy, Debug)]
+pub enum Operand<'a> {
+    /// The access that causes the event.
+    Access(Asked<'a>),
+    /// The bytes that the bank has fetched.
+    Fill(&'a LineData),
+    /// The event has no operand.
+    Nothing,
+}
+
+fn tell_l1s<P: Leased>(msg: ToL1, cx: &mut Cx<'_, P>) {
+    let l1s = (0..cx.world.levels.of(FIRST).count).map(|index| NodeId { kind: FIRST, index });
+    l1s.for_each(|l1| cx.fx.send(l1, msg));
+}
+
+impl Bank {
+    /// An empty bank, at time zero.
+    #[must_use]
+    pub fn new(level: &KindLevel, _: &Params) -> Self {
+        Bank {
+            store: BankLines::new(level, BankState::I),
+            leases: BTreeMap::new(),
+            absent: 0,
+            is_ahead: true,
+            flushes: Flushes::default(),
+            overflows: false,
+            is_stopped: false,
+        }
+    }
+
+    fn message<P: Leased>(&mut self, from: NodeId, msg: &ToBank, cx: &mut Cx<'_, P>) -> Disposition {
+        let none = LineData::default();
+        match *msg {
+            ToBank::Get { line, now, version, .. } => {
+                let mask = ByteMask::full(usize::from(cx.level().line_bytes));
+                let access = BankAccess { from, op: Op::Load, mask, data: &none, answer: Answer::Line };
+                self.access(line, BankEvent::Get, Asked { access, now, version }, cx)
+            }
+            ToBank::Access { line, mask, ref data, op, is_remote, slot, now, .. } => {
+                let event = match op {
+                    _ if is_remote => BankEvent::Remote,
+                    Op::Load => BankEvent::Read,
+                    Op::Store => BankEvent::Write,
+                    _ => BankEvent::Update,
+                };
+                let access = BankAccess { from, op, mask, data, answer: Answer::Request(slot) };
+                self.access(line, event, Asked { access, now, version: None }, cx)
+            }
+            ToBank::Ask { slot, invalidates } => self.asked_for_time(from, slot, invalidates, cx),
+            ToBank::Shared(parts::ToBank::Flush { slot }) => {
+                if self.flushes.now.is_empty() {
+                    self.flushes.now.push((from, slot));
+                    return self.begin_flush(cx);
+                }
+                self.flushes.next.push((from, slot));
+                Disposition::Done
+            }
+            ToBank::Shared(_) => Disposition::Impossible("accesses of this protocol carry times"),
+            ToBank::Stop => {
+                self.is_stopped = true;
+                tell_l1s(ToL1::Stopped, cx);
+                cx.fx.send(ROLLOVER, ToRollover::Stopped);
+                Disposition::Done
+            }
+            ToBank::Start => {
+                (self.is_stopped, self.overflows) = (false, false);
+                self.restart();
+                cx.fx.wake(ROLLED);
+                Disposition::Done
+            }
+        }
+    }
+
+    /// The end of the lease of a line.
+    fn end(&self, line: LineAddr) -> u32 {
+        self.leases.get(&line).map_or(self.absent, |lease| lease.end)
+    }
+
+    /// The latest end of all leases.
+    fn latest(&self) -> u32 {
+        self.leases.values().fold(self.absent, |latest, lease| latest.max(lease.end))
+    }
+
+    /// Begins again at time zero.
+    fn restart(&mut self) {
+        self.leases.values_mut().for_each(|lease| *lease = Lease::default());
+        (self.absent, self.is_ahead) = (0, self.leases.is_empty());
+    }
+
+    /// Gets a time after the largest timestamp. `Some`: the access waits for the end of a rollover,
+    /// which this bank requests unless it has done so. As published, G-TSC does not wait.
+    fn roll_over<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+        if !cx.world.params.variant.stops {
+            self.restart();
+            tell_l1s(ToL1::Reset, cx);
+            return None;
+        }
+        if !core::mem::replace(&mut self.overflows, true) {
+            cx.fx.send(ROLLOVER, ToRollover::Overflow);
+        }
+        Some(Disposition::Stall(ROLLED))
+    }
+
+    /// Carries out an access, if the resources that it needs are free.
+    fn access<P: Leased>(
+        &mut self,
+        line: LineAddr,
+        event: BankEvent,
+        asked: Asked<'_>,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        if self.is_stopped {
+            return Disposition::Stall(ROLLED);
+        }
+        if asked.access.op != Op::Load
+            && self.end(line) >= cx.world.params.last
+            && let Some(waits) = self.roll_over(cx)
+        {
+            return waits;
+        }
+        let array = &self.store.array;
+        let place = array.place(line, cx.world.homes);
+        let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(asked));
+        let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
+        if fetches && self.store.fetches >= cx.level().array.miss_registers {
+            return Disposition::Stall(Key::Miss);
+        }
+        let takes = (fetches || event == BankEvent::Write) && place.way.is_none();
+        if fetches || takes {
+            if takes && array.free_way(place.set).is_none() {
+                return Disposition::NeedWay(place.set);
+            }
+            if cx.has_way_waiter(place.set) {
+                return Disposition::Stall(Key::Way(place.set));
+            }
+        }
+        self.transition(place, state, event, Operand::Access(asked), cx)
+    }
+
+    /// Answers with the latest end of all leases. After an invalidation, the answer is later than
+    /// all leases: the host gives its writes no time, so every copy may be older than them.
+    fn asked_for_time<P: Leased>(
+        &mut self,
+        from: NodeId,
+        slot: Slot,
+        invalidates: bool,
+        cx: &mut Cx<'_, P>,
+    ) -> Disposition {
+        if self.is_stopped {
+            return Disposition::Stall(ROLLED);
+        }
+        if invalidates {
+            if !self.is_ahead
+                && self.latest() >= cx.world.params.last
+                && let Some(waits) = self.roll_over(cx)
+            {
+                return waits;
+            }
+            let latest = self.latest();
+            let disposition = self.invalidate_all(Cause::Remote, BankEvent::Inv, Operand::Nothing, cx);
+            if disposition != Disposition::Done {
+                return disposition;
+            }
+            if !self.is_ahead {
+                (self.absent, self.is_ahead) = (latest + 1, true);
+            }
+        }
+        let bytes = cx.world.params.stamp_bytes;
+        cx.fx.send(from, ToL1::Time { slot, time: self.latest(), bytes });
+        Disposition::Done
+    }
+
+    /// Performs an access in logical time. Only a write needs a time after the lease.
+    fn stamp(&mut self, line: LineAddr, asked: Asked<'_>) {
+        let (tracked, is_load) = (self.leases.get_mut(&line), asked.access.op == Op::Load);
+        match tracked {
+            Some(lease) if is_load => lease.end = lease.end.max(asked.now),
+            Some(lease) => {
+                let time = asked.now.max(lease.end + 1);
+                *lease = Lease { version: time, end: time };
+            }
+            None if is_load => self.absent = self.absent.max(asked.now),
+            None => self.absent = asked.now.max(self.absent + 1),
+        }
+    }
+
+    fn perform<P: Leased>(&mut self, line: LineAddr, way: Way, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
+        let BankAccess { op, mask, data, .. } = asked.access;
+        let mut bytes = self.store.read(way, cx);
+        let mut old = bytes.masked(mask);
+        if let Op::Rmw(rmw) = op {
+            cx.fx.uses.atomics += 1;
+            cx.fx.uses.data_writes += 1;
+            old = rmw.perform(&mut bytes, data, mask);
+            self.store.array.write(way, &bytes, mask);
+        }
+        self.done(line, asked.access, old, cx);
+    }
+
+    /// Answers an access that is performed here, with its time.
+    fn done<P: Leased>(&self, line: LineAddr, access: BankAccess<'_>, data: LineData, cx: &mut Cx<'_, P>) {
+        let Answer::Request(slot) = access.answer else { return };
+        let bytes = answer_bytes(access.op, access.mask) + cx.world.params.stamp_bytes;
+        let time = self.leases.get(&line).map_or(self.absent, |lease| lease.version);
+        let is_write = access.op != Op::Load;
+        cx.fx.send(access.from, ToL1::Done { slot, bytes, data, time, is_write });
+    }
+
+    fn memory<P: Leased>(&mut self, reply: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition {
+        let (line, tag) = (reply.op.line, reply.op.tag);
+        if tag.node == cx.me {
+            return match reply.op.access {
+                MemoryAccess::Read => self.event(line, BankEvent::Fill, Operand::Fill(&reply.data), cx),
+                _ if !self.store.written(reply) => Disposition::Impossible("no write was outstanding"),
+                _ => self.end_flush(cx),
+            };
+        }
+        // The access was stamped when it was passed on. The time of the line is not before that.
+        let (data, time) = (reply.data, self.end(line));
+        let bytes = cx.world.params.stamp_bytes;
+        let is_write = reply.op.access != MemoryAccess::Read;
+        match parts::passed_on(tag) {
+            Answer::Line => cx.fx.send(tag.node, ToL1::Bare { line, data, time, bytes }),
+            Answer::Request(slot) => {
+                let bytes = bytes + tag.note;
+                cx.fx.send(tag.node, ToL1::Done { slot, bytes, data, time, is_write });
+            }
+            Answer::Posted { .. } => return Disposition::Impossible("no write is posted"),
+        }
+        Disposition::Done
+    }
+
+    /// Writes all dirty bytes to memory, and begins to wait for the acks.
+    fn begin_flush<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+        cx.fx.uses.flushes.count(Cause::Remote);
+        let mut start = Way(0);
+        while let Some(way) = self.store.array.next_dirty(start) {
+            start = Way(way.0 + 1);
+            let disposition = self.event_in(way, BankEvent::Flush, Operand::Nothing, cx);
+            if disposition != Disposition::Done {
+                return disposition;
+            }
+        }
+        self.store.writes.turn();
+        self.end_flush(cx)
+    }
+
+    /// Answers the requests to flush if no ack is due, and begins the next round.
+    fn end_flush<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+        if self.flushes.now.is_empty() || self.store.writes.is_closing() {
+            return Disposition::Done;
+        }
+        for (node, slot) in self.flushes.now.drain(..) {
+            cx.fx.send(node, parts::ToL1::BankDone { slot });
+        }
+        self.flushes.now = core::mem::take(&mut self.flushes.next);
+        if self.flushes.now.is_empty() { Disposition::Done } else { self.begin_flush(cx) }
+    }
+}
+
+impl<P: Leased> Lines<P> for Bank {
+    type Table = BankTable;
+    type Operand<'a> = Operand<'a>;
+    const ABSENT: BankState = BankState::I;
+
+    fn array(&mut self) -> &mut CacheArray<BankState> {
+        &mut self.store.array
+    }
+
+    fn classify(&self, place: Place, event: BankEvent, operand: Operand<'_>) -> (BankState, BankEvent) {
+        let Some(way) = place.way else { return (BankState::I, event) };
+        let state = self.store.array.state(way);
+        let Operand::Access(asked) = operand else { return (state, event) };
+        if state != BankState::V {
+            return (state, event);
+        }
+        if event.needs_bytes() && !self.store.array.valid(way).contains(asked.access.mask) {
+            return (BankState::P, event);
+        }
+        let has_bytes = self.leases.get(&place.line).is_some_and(|l| asked.version == Some(l.version));
+        (state, if event == BankEvent::Get && has_bytes { BankEvent::Renew } else { event })
+    }
+
+    fn act(&mut self, action: BankAction, place: Place, operand: Operand<'_>, cx: &mut Cx<'_, P>) {
+        let Place { line, way, .. } = place;
+        let params = cx.world.params;
+        match (action, way, operand) {
+            (BankAction::Admit, ..) => {
+                self.leases.insert(line, Lease { version: self.absent, end: self.absent });
+                self.is_ahead = false;
+            }
+            (BankAction::Retire, ..) => {
+                let ended = self.leases.remove(&line).unwrap_or_default();
+                self.absent = self.absent.max(ended.end);
+            }
+            (BankAction::Fetch, ..) => self.store.fetch(line, cx),
+            (BankAction::Lease, _, Operand::Access(asked)) => {
+                let lease = self.leases.entry(line).or_default();
+                let end = asked.now.max(lease.version).saturating_add(params.lease).min(params.last);
+                lease.end = lease.end.max(end);
+            }
+            (BankAction::Stamp, _, Operand::Access(asked)) => self.stamp(line, asked),
+            (BankAction::SendData, Some(way), Operand::Access(asked)) => {
+                let (data, bytes) = (self.store.read(way, cx), 2 * params.stamp_bytes);
+                let lease = self.leases.get(&line).copied().unwrap_or_default();
+                cx.fx.send(asked.access.from, ToL1::Data { line, data, lease, bytes });
+            }
+            (BankAction::SendLease, _, Operand::Access(asked)) => {
+                let lease = self.leases.get(&line).copied().unwrap_or_default();
+                let bytes = params.stamp_bytes;
+                cx.fx.send(asked.access.from, ToL1::Renewed { line, lease, bytes });
+            }
+            (BankAction::Merge, Some(way), Operand::Access(asked)) => self.store.merge(way, asked.access, cx),
+            (BankAction::Settle, Some(way), _) => {
+                if cx.level().array.policy != WritePolicy::Combining {
+                    self.store.write_out(line, way, cx);
+                }
+            }
+            (BankAction::WriteOut, Some(way), _) => self.store.write_out(line, way, cx),
+            (BankAction::Ack, _, Operand::Access(asked)) => {
+                self.done(line, asked.access, LineData::default(), cx);
+            }
+            (BankAction::Perform, Some(way), Operand::Access(asked)) => self.perform(line, way, asked, cx),
+            (BankAction::PassOn, _, Operand::Access(asked)) => self.store.pass_on(line, asked.access, cx),
+            (BankAction::Fill, Some(way), Operand::Fill(data)) => self.store.fill(way, data, cx),
+            (BankAction::Wake, ..) => {
+                self.store.end_fetch(cx);
+                // Waiters for a way or a register have priority over accesses that
+                // must fetch this line again.
+                cx.fx.wake(Key::Way(place.set));
+                cx.fx.wake(Key::Miss);
+                cx.fx.wake(Key::Line(line));
+            }
+            (BankAction::Divert, ..) => cx.fx.wake(Key::Line(line)),
+            (
+                BankAction::Lease
+                | BankAction::Stamp
+                | BankAction::SendData
+                | BankAction::SendLease
+                | BankAction::Merge
+                | BankAction::Settle
+                | BankAction::WriteOut
+                | BankAction::Ack
+                | BankAction::Perform
+                | BankAction::PassOn
+                | BankAction::Fill,
+                ..,
+            ) => cx.lacks_operand(action),
+        }
+    }
+}
+
+impl<P: Leased> Controller<P> for Bank {
+    type Msg = ToBank;
+
+    fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, P>) -> Disposition {
+        match input {
+            Input::Message { from, msg } => self.message(from, msg, cx),
+            Input::Memory(reply) => self.memory(reply, cx),
+            Input::Evict(way) => self.event_in(way, BankEvent::Evict, Operand::Nothing, cx),
+            Input::Timer(_) => Disposition::Impossible("a bank arms no timer"),
+            Input::Request(_) => Disposition::Impossible("no requests of cores enter a bank"),
+            Input::Tick { .. } => Disposition::Done,
+        }
+    }
+
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        self.store.array.victims(set, BankState::V, out);
+    }
+
+    fn lines(&self, out: &mut Vec<LineView>) {
+        self.store.array.views::<BankTable>(out);
+    }
+
+    fn is_quiet(&self) -> bool {
+        let is_rolling = self.is_stopped || self.overflows;
+        self.store.fetches == 0 && self.store.writes.is_idle() && self.flushes.now.is_empty() && !is_rolling
+    }
+
+    fn miscount(&self) -> Option<&'static str> {
+        let array = &self.store.array;
+        let leased = array
+            .occupied(Way(0))
+            .filter(|&way| array.line(way).is_some_and(|line| self.leases.contains_key(&line)));
+        if leased.count() != self.leases.len() || array.count_where(|_| true) as usize != self.leases.len() {
+            return Some("the leases are not those of the lines");
+        }
+        self.store.miscount(|state| matches!(state, BankState::IV | BankState::IX))
+    }
+
+    fn canonicalize(&mut self) {
+        self.store.writes.canonicalize();
+        self.store.array.canonicalize();
+    }
+}

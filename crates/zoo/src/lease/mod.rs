@@ -1,0 +1,414 @@
+//! `rcc` and `g-tsc`: copies with leases in logical time.
+//!
+//! Operations have logical times, which no clock advances. A line of the L2 has the time of its last
+//! write (its version) and the end of its lease, and a copy in an L1 may be read until the end of
+//! its own lease. A write is performed at once, at a time after the lease of its line. So it
+//! invalidates nothing and waits for nothing: the loads that hit older copies are at earlier times.
+//! A compute unit that learns of the write, or of something after it, advances beyond its own lease.
+//!
+//! Sources: the public descriptions of Relativistic Cache Coherence (HPCA 2017) and of G-TSC (HPCA
+//! 2018). Both build on Tardis (PACT 2015). The protocols are settings of one code. Decisions:
+//!
+//! * *Clocks.* In `rcc`, a compute unit has a clock; in `g-tsc`, each wavefront has one. A release or
+//!   an acquire then joins the clock of its wavefront with that of the compute unit, because the
+//!   wavefronts of a work-group also synchronize without an access, at a barrier.
+//! * *Atomics are performed at the L2*, atomic loads included. A thread that polls a word by loads
+//!   that hit would never advance, and the papers then advance clocks from time to time.
+//! * *A write leaves no copy in the L1*, and takes no lease of its own.
+//! * *Accesses of one line*: a load waits while a fill of its line is under way, and looks the line up
+//!   again. Its time may be after the lease that is on its way.
+//! * *Lines that are not in the L2* share one lease, and its end is their version. An evicted line
+//!   extends it. A line that is fetched again begins with it.
+//! * *The lease is constant* (setting `lease`); `rcc` of the paper predicts leases.
+//! * *Kernels.* At the beginning of a kernel, a compute unit asks each bank for the latest end of its
+//!   leases, and advances to it. Copies of lines that were not written since stay valid, and others
+//!   are renewed without data if their versions are unchanged.
+//! * *The host* writes memory without times. An acquire at system scope, such as the beginning of a
+//!   kernel after the host has written, empties the L2 and advances to a time after all leases. So
+//!   no copy of any L1 can be read by a thread that synchronizes with the acquire. No L1 is
+//!   invalidated. An access at system scope is performed in memory, at a time that its bank gives.
+//! * *Rollover.* The next write of a line whose lease ends at the largest timestamp starts a rollover:
+//!   the rollover unit stops all banks, each bank tells all L1s, an L1 that has heard all banks
+//!   drops its lines, and when all have, all times are zero. A lease ends at the largest timestamp at
+//!   the latest, so no load overflows. As published, a bank of `g-tsc` starts again by itself.
+//! * *Weak forms* (`rcc-wo`): loads and writes have separate times, so a write does not end the leases
+//!   of the unit's own copies. An acquire or a release joins both times.
+//! * *A bank writes its dirty lines in one step* at a release at system scope, and a bank that writes
+//!   through keeps its copy.
+
+mod bank;
+mod clock;
+mod l1;
+mod rollover;
+mod tables;
+
+pub use bank::Bank;
+pub use l1::L1;
+pub use rollover::Rollover;
+pub use tables::{
+    Action, BankAction, BankEvent, BankState, BankTable, Command, Event, L1Plans, L1Table, Phase,
+    RolloverTable, Signal, State, Step,
+};
+
+use crate::parts::{self, BANK, DRF, FIRST, HOST, operand_bytes};
+use crate::vi::SCOPED_CLAIMS;
+use proto::issue::IssueRule;
+use proto::parts::Host;
+use proto::{
+    Agent, ByteMask, Channels, Claim, Info, Kind, Levels, LineAddr, LineData, NodeId, Op, Per, PlanKey,
+    PlansView, Protocol, Setting, Settings, Sharing, Slot, TableView, Wrap, messages,
+};
+
+/// The rollover unit of the machine.
+const ROLLOVER: NodeId = NodeId { kind: 3, index: 0 };
+
+/// The version of a line or a copy, and the end of its lease.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Lease {
+    /// The time of the last write (`ver`, `wts`).
+    pub version: u32,
+    /// The last time at which a copy may be read (`exp`, `rts`).
+    pub end: u32,
+}
+
+/// The settings in which the protocols of the family differ.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Variant {
+    /// Whether loads and writes have times of their own, which synchronization joins.
+    pub weak: bool,
+    /// Whether each wavefront has a clock, and not only each compute unit.
+    pub per_wavefront: bool,
+    /// Whether all banks stop before timestamps start again. If not, a bank starts again by itself.
+    pub stops: bool,
+}
+
+impl Variant {
+    const RCC: Variant = Variant { weak: false, per_wavefront: false, stops: true };
+    const G_TSC: Variant = Variant { weak: false, per_wavefront: true, stops: false };
+
+    const fn weak(self) -> Variant {
+        Variant { weak: true, ..self }
+    }
+
+    const fn repaired(self) -> Variant {
+        Variant { stops: true, ..self }
+    }
+}
+
+/// The parameters of the protocol on a machine.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Params {
+    /// The largest timestamp.
+    last: u32,
+    /// The length of a lease.
+    lease: u32,
+    /// The bytes of a timestamp in a message.
+    stamp_bytes: u8,
+    variant: Variant,
+}
+
+impl Params {
+    fn new(settings: &Settings, variant: Variant) -> Result<Params, String> {
+        let bits = settings.get("timestamp_bits")? as u32;
+        Ok(Params {
+            last: u32::MAX >> (32 - bits),
+            lease: settings.get("lease")? as u32,
+            stamp_bytes: bits.div_ceil(8) as u8,
+            variant,
+        })
+    }
+}
+
+/// Timestamps of two bits, so that short programs reach the largest one.
+const EXPLORED: &[(&str, u64)] = &[("timestamp_bits", 2), ("lease", 1)];
+
+messages! {
+    /// A message to an L1.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ToL1 = Shared(parts::ToL1) {
+        /// The requested line, with a lease.
+        Data {
+            /// The address of the line.
+            line: LineAddr,
+            /// The bytes of the line.
+            data: LineData,
+            /// The version and the lease of the line.
+            lease: Lease,
+            /// The bytes of the two timestamps.
+            bytes: u8,
+        } [line(line), bytes(|line_bytes| line_bytes + u32::from(*bytes))],
+        /// The requested line as memory has it, without a lease.
+        Bare {
+            /// The address of the line.
+            line: LineAddr,
+            /// The bytes of the line.
+            data: LineData,
+            /// The time of the access.
+            time: u32,
+            /// The bytes of the timestamp.
+            bytes: u8,
+        } [name("BareData"), line(line), bytes(|line_bytes| line_bytes + u32::from(*bytes))],
+        /// A longer lease for the bytes that the receiver has.
+        Renewed {
+            /// The address of the line.
+            line: LineAddr,
+            /// The version, which the receiver knows, and the lease of the line.
+            lease: Lease,
+            /// The bytes of the timestamp.
+            bytes: u8,
+        } [name("Renew"), line(line), bytes(|_| u32::from(*bytes))],
+        /// The answer to an access that has been performed.
+        Done {
+            /// The slot of the waiting request.
+            slot: Slot,
+            /// The number of bytes that the access reads, and those of the timestamp.
+            bytes: u8,
+            /// The bytes that the access reads, at their offsets in the line.
+            data: LineData,
+            /// The time of the access.
+            time: u32,
+            /// Whether the access has written.
+            is_write: bool,
+        } [name("DoneAt"), bytes(|_| u32::from(*bytes))],
+        /// The answer of a bank that was asked for its time.
+        Time {
+            /// The slot of the waiting request.
+            slot: Slot,
+            /// The latest end of the bank's leases, or a time after it.
+            time: u32,
+            /// The bytes of the timestamp.
+            bytes: u8,
+        } [bytes(|_| u32::from(*bytes))],
+        /// The bank has stopped for a rollover.
+        Stopped [name("BankStopped")],
+        /// The bank has started again at time zero, and has not stopped before.
+        Reset,
+    }
+}
+
+messages! {
+    /// A message to a bank.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ToBank = Shared(parts::ToBank) {
+        /// A request for a line, or for a longer lease of the copy that the sender has.
+        Get {
+            /// The requested line.
+            line: LineAddr,
+            /// The time of the reader.
+            now: u32,
+            /// The version of the sender's copy, if it has one.
+            version: Option<u32>,
+            /// The bytes of the two timestamps.
+            bytes: u8,
+        } [name("Gets"), line(line), bytes(|_| u32::from(*bytes)), access],
+        /// A load, store or read-modify-write that is performed at the L2 or in memory.
+        Access {
+            /// The accessed line.
+            line: LineAddr,
+            /// The mask of the accessed bytes.
+            mask: ByteMask,
+            /// The bytes to store, or the operands of a read-modify-write.
+            data: LineData,
+            /// The operation: load, store or read-modify-write.
+            op: Op,
+            /// Whether memory performs the access.
+            is_remote: bool,
+            /// The slot of the waiting request.
+            slot: Slot,
+            /// The time of the issuer.
+            now: u32,
+            /// The bytes of the timestamp.
+            bytes: u8,
+        } [
+            name("AccessAt"), line(line), bytes(|_| operand_bytes(*op, *mask) + u32::from(*bytes)), access
+        ],
+        /// A question for the latest end of the bank's leases.
+        Ask {
+            /// The slot of the waiting request.
+            slot: Slot,
+            /// Whether the bank first writes its lines to memory and drops them.
+            invalidates: bool,
+        } [name("AskTime")],
+        /// Stop, because timestamps start again.
+        Stop,
+        /// Go on at time zero.
+        Start,
+    }
+}
+
+messages! {
+    /// A message to the rollover unit.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub enum ToRollover {
+        /// The next time of the sender exceeds the largest timestamp.
+        Overflow,
+        /// The sender, a bank, has stopped.
+        Stopped,
+        /// The sender, an L1, has dropped its lines and is at time zero.
+        Emptied,
+    }
+}
+
+/// A protocol of this family.
+pub trait Leased:
+    Protocol<
+        Params = Params,
+        Msg: Wrap<parts::ToBank> + Wrap<parts::ToL1> + Wrap<ToBank> + Wrap<ToL1> + Wrap<ToRollover>,
+    >
+{
+}
+impl<P> Leased for P where
+    P: Protocol<
+            Params = Params,
+            Msg: Wrap<parts::ToBank> + Wrap<parts::ToL1> + Wrap<ToBank> + Wrap<ToL1> + Wrap<ToRollover>,
+        >
+{
+}
+
+/// The claims of all protocols. A strong one also claims the last, `sc`.
+const CLAIMS: &[Claim] = &[
+    SCOPED_CLAIMS[0],
+    SCOPED_CLAIMS[1],
+    SCOPED_CLAIMS[2],
+    DRF,
+    Claim {
+        model: "sc",
+        cores: &[IssueRule::InOrder],
+        mapping: "each operation as a request, at any scope, of programs that do not run on the host; \
+                  sequential consistency for every program, with or without data races",
+    },
+];
+const WEAK_CLAIMS: &[Claim] = CLAIMS.split_at(4).0;
+
+/// Generates one protocol of the family. Its parameters are the settings of its variant.
+macro_rules! leased {
+    (
+        $(#[doc = $doc:literal])+
+        $module:ident::$protocol:ident, $variant:expr, bits: $bits:literal, lease: $lease:literal,
+        $name:literal, $summary:literal, $source:expr, $claims:expr
+    ) => {
+        $(#[doc = $doc])+
+        pub mod $module {
+            use super::*;
+
+            $(#[doc = $doc])+
+            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+            pub struct $protocol;
+
+            proto::protocol_nodes! {
+                $protocol: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host), Rollover(Rollover, ToRollover)
+            }
+
+            impl From<parts::ToL1> for Msg {
+                #[inline]
+                fn from(msg: parts::ToL1) -> Self {
+                    Msg::L1(msg.into())
+                }
+            }
+
+            impl From<parts::ToBank> for Msg {
+                #[inline]
+                fn from(msg: parts::ToBank) -> Self {
+                    Msg::Bank(msg.into())
+                }
+            }
+
+            impl Protocol for $protocol {
+                type Node = Node;
+                type Msg = Msg;
+                type Params = Params;
+
+                const INFO: Info = Info {
+                    name: $name,
+                    summary: $summary,
+                    source: $source,
+                    claims: $claims,
+                    channels: Channels::Fifo,
+                    sharing: Sharing::Unscoped,
+                    equivalent: &[],
+                };
+                const KINDS: &'static [Kind] = &[
+                    Kind::cache("L1", "l1", Per::Cu).over("l2"),
+                    Kind::cache("L2", "l2", Per::Chiplet),
+                    Kind::port("Host", "host", Per::Host),
+                    Kind::port("Rollover", "rollover", Per::Machine),
+                ];
+                const SETTINGS: &'static [Setting] = &[
+                    Setting {
+                        name: "timestamp_bits",
+                        unit: "bits",
+                        least: 8,
+                        most: 32,
+                        default: $bits,
+                        about: "bits of a timestamp",
+                    },
+                    Setting {
+                        name: "lease",
+                        unit: "logical ticks",
+                        least: 1,
+                        most: 65536,
+                        default: $lease,
+                        about: "length of a lease",
+                    },
+                ];
+                const EXPLORED: &'static [(&'static str, u64)] = EXPLORED;
+
+                fn params(_: &Levels, settings: &Settings) -> Result<Params, String> {
+                    Params::new(settings, $variant)
+                }
+
+                fn node(id: NodeId, levels: &Levels, params: &Params) -> Node {
+                    match id.kind {
+                        FIRST => Node::L1(L1::new(levels.of(id.kind), params)),
+                        BANK => Node::Bank(Bank::new(levels.of(id.kind), params)),
+                        HOST => Node::Host(Host),
+                        _ => Node::Rollover(Rollover::new()),
+                    }
+                }
+
+                #[inline]
+                fn entry(_: &Params, agent: Agent, _: PlanKey) -> NodeId {
+                    agent.enters(FIRST, HOST)
+                }
+
+                fn tables() -> Vec<TableView> {
+                    vec![
+                        TableView::of::<L1Table>(),
+                        TableView::of::<BankTable>(),
+                        TableView::of::<RolloverTable>(),
+                    ]
+                }
+
+                fn plans() -> Vec<PlansView> {
+                    vec![PlansView::of::<L1Plans>()]
+                }
+            }
+        }
+        pub use $module::$protocol;
+    };
+}
+
+const RCC: &str = "Relativistic Cache Coherence (Ren and Lis, HPCA 2017), from its public description";
+const G_TSC: &str = "G-TSC (Tabbakh, Qian and Annavaram, HPCA 2018), from its public description";
+
+leased! {
+    /// Relativistic cache coherence.
+    rcc::Rcc, Variant::RCC, bits: 32, lease: 64, "rcc",
+    "leases in logical time: a write is performed at once, at a time after the lease of its line",
+    RCC, CLAIMS
+}
+leased! {
+    /// Relativistic cache coherence with weak ordering.
+    weak::RccWo, Variant::RCC.weak(), bits: 32, lease: 64, "rcc-wo",
+    "rcc with separate times of loads and of writes, which synchronization joins", RCC, WEAK_CLAIMS
+}
+leased! {
+    /// Coherence by timestamps of wavefronts, as published.
+    g_tsc::GTsc, Variant::G_TSC, bits: 16, lease: 10, "g-tsc",
+    "leases in logical time, with a clock for each wavefront", G_TSC, CLAIMS
+}
+leased! {
+    /// Coherence by timestamps of wavefronts, repaired.
+    g_tsc_repaired::GTscRepaired, Variant::G_TSC.repaired(), bits: 16, lease: 10, "g-tsc-repaired",
+    "g-tsc in which all banks stop before timestamps start again", G_TSC, CLAIMS
+}
