@@ -63,8 +63,8 @@ pub const OPENCL: Claim = Claim {
 pub const PTX: Claim = Claim {
     model: "ptx-7.5",
     cores: IssueRule::GPUS,
-    mapping: "each PTX operation becomes a request with its memory order and scope, where cta is work- \
-              group scope, gpu is device scope and sys is system scope; a weak access becomes a plain \
+    mapping: "each PTX operation becomes a request with its memory order and scope, where cta is \
+              work-group scope, gpu is device scope and sys is system scope; a weak access becomes a plain \
               access, and fence.sc becomes a seq_cst fence",
 };
 
