@@ -304,7 +304,7 @@ fn errors_in_a_file_name_the_line() {
         ("core InOrder\n", "", 12, "expected `core` and its value"),
         ("agents cu0", "agents cu0 cu64", 15, "found `cu64`"),
         ("lines 0", "lines x", 16, "expected a line's number"),
-        ("changes none", "changes device Strong used", 17, "expected `none`"),
+        ("changes none", "changes device Strong used", 17, "expected a change of the program such as `none`"),
         ("changes none", "changes remote", 17, "the change `remote` does not apply to the program"),
         (
             "protocol hlrc\n",
