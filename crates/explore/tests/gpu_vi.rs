@@ -72,7 +72,7 @@ P2@wg 2, dev 0 (global atomic_int* x) {
 exists (x=3)
 ";
 
-/// A load and a store of one compute unit, which can be under way together.
+/// Loads and a store of one compute unit, which can be under way together.
 const OWN: &str = "OPENCL own
 { }
 
@@ -81,11 +81,14 @@ P0@wg 0, dev 0 (global atomic_int* x) {
 }
 
 P1@wg 0, dev 0 (global atomic_int* x) {
-  atomic_store_explicit(x, 1, memory_order_relaxed, memory_scope_device);
   int r0 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_device);
 }
 
-P2@wg 1, dev 0 (global atomic_int* x) {
+P2@wg 0, dev 0 (global atomic_int* x) {
+  atomic_store_explicit(x, 1, memory_order_relaxed, memory_scope_device);
+}
+
+P3@wg 1, dev 0 (global atomic_int* x) {
   atomic_store_explicit(x, 2, memory_order_relaxed, memory_scope_device);
 }
 
