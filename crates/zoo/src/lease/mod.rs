@@ -362,7 +362,7 @@ macro_rules! leased {
                         FIRST => Node::L1(L1::new(levels.of(id.kind), params)),
                         BANK => Node::Bank(Bank::new(levels.of(id.kind), params)),
                         HOST => Node::Host(Host),
-                        _ => Node::Rollover(Rollover::new()),
+                        _ => Node::Rollover(Rollover::default()),
                     }
                 }
 

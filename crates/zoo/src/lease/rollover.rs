@@ -13,13 +13,13 @@ pub struct Rollover {
     due: u32,
 }
 
-impl Rollover {
-    /// The unit, with no rollover under way.
-    #[must_use]
-    pub fn new() -> Self {
+impl Default for Rollover {
+    fn default() -> Self {
         Rollover { phase: Phase::Idle, due: 0 }
     }
+}
 
+impl Rollover {
     fn tell_banks<P: Leased>(msg: ToBank, cx: &mut Cx<'_, P>) {
         let banks = cx.world.levels.of(BANK).count;
         (0..banks).for_each(|index| cx.fx.send(NodeId { kind: BANK, index }, msg));
