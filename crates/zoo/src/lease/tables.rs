@@ -348,10 +348,11 @@ const fn plan(key: PlanKey) -> Steps<Step> {
         OpClass::Load | OpClass::Store | OpClass::Rmw | OpClass::Update if is_wide => &[BelowSystem],
         OpClass::Load | OpClass::Store | OpClass::Rmw | OpClass::Update => &[Below],
     };
+    // The answers of the banks advance all clocks of the compute unit to one time, which joins them.
     let acquire: &[Step] = match (key.acquired(), key.op) {
         (None, _) => &[],
-        (Some(Reach::System), _) => &[InvalidateBanks, Join],
-        (Some(_), OpClass::KernelBegin) => &[AskBanks, Join],
+        (Some(Reach::System), _) => &[InvalidateBanks],
+        (Some(_), OpClass::KernelBegin) => &[AskBanks],
         (Some(Reach::Group | Reach::Device), _) => &[Join],
     };
     Steps::of(&[release, access, acquire, &[AnswerIt]])
