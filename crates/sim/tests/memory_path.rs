@@ -208,26 +208,54 @@ fn chain(lines: u64, words_of_line: u64) -> Program {
     })
 }
 
-/// The sum of the hops from the first compute unit to the memory of each bank.
-fn hops_to_memory(system: &System) -> u64 {
-    let (cus, banks) = (u64::from(system.cu.count), u64::from(system.l2.banks));
-    let nodes = system.noc.topology.nodes();
-    let hops = |bank: u64| match system.noc.topology {
+/// The node of the memory of a bank's lines. On a crossbar, compute units have the first ports and
+/// banks the ports after them. On a grid, banks are at the centres of equal cells. The cells are as
+/// near to squares as the number of banks allows; with equally good cells, there are more columns.
+fn node_of_memory(system: &System, bank: u64) -> u64 {
+    let (nodes, banks) = (system.noc.topology.nodes(), u64::from(system.l2.banks));
+    let (columns, rows) = match system.noc.topology {
         Topology::Crossbar { .. } => {
+            let cus = u64::from(system.cu.count);
             assert!(cus < nodes, "the first port is that of a compute unit");
-            1
+            return cus + bank % (nodes - cus);
         }
-        Topology::Mesh { columns, .. } => {
-            let (node, columns) = (bank * nodes / banks, u64::from(columns.get()));
-            node % columns + node / columns
-        }
-        Topology::Torus { columns, rows } => {
-            let (columns, rows) = (u64::from(columns.get()), u64::from(rows.get()));
-            let (x, y) = (bank * nodes / banks % columns, bank * nodes / banks / columns);
-            x.min(columns - x) + y.min(rows - y)
+        Topology::Mesh { columns, rows } | Topology::Torus { columns, rows } => {
+            (u64::from(columns.get()), u64::from(rows.get()))
         }
     };
-    (0..banks).map(hops).sum()
+    let elongation = |across: u64| {
+        let (width, height) = (columns as f64 / across as f64, rows as f64 * across as f64 / banks as f64);
+        (width / height).max(height / width)
+    };
+    let shapes = (1..=columns).rev().filter(|across| banks % across == 0 && banks / across <= rows);
+    match shapes.min_by(|a, b| elongation(*a).total_cmp(&elongation(*b))) {
+        None => bank * nodes / banks,
+        Some(across) => {
+            let down = banks / across;
+            let row = (2 * (bank / across) + 1) * rows / (2 * down);
+            row * columns + (2 * (bank % across) + 1) * columns / (2 * across)
+        }
+    }
+}
+
+/// The sum of the hops from the first compute unit to the memory of each bank.
+fn hops_to_memory(system: &System) -> u64 {
+    let hops = |bank: u64| {
+        let node = node_of_memory(system, bank);
+        match system.noc.topology {
+            Topology::Crossbar { .. } => 1,
+            Topology::Mesh { columns, .. } => {
+                let columns = u64::from(columns.get());
+                node % columns + node / columns
+            }
+            Topology::Torus { columns, rows } => {
+                let (columns, rows) = (u64::from(columns.get()), u64::from(rows.get()));
+                let (x, y) = (node % columns, node / columns);
+                x.min(columns - x) + y.min(rows - y)
+            }
+        }
+    };
+    (0..u64::from(system.l2.banks)).map(hops).sum()
 }
 
 #[test]
@@ -241,18 +269,6 @@ fn a_load_from_memory_takes_the_hops_in_both_directions() {
         };
         let what = format!("{} on {:?}", system.name, system.noc.topology);
         assert_eq!(cycles(50) - cycles(0), 50 * 2 * hops_to_memory(&system), "{what}");
-    }
-}
-
-/// The node of the memory of a bank's lines. On a crossbar, compute units have the first ports and
-/// banks the ports after them.
-fn node_of_memory(system: &System, bank: u64) -> u64 {
-    match system.noc.topology {
-        Topology::Crossbar { .. } => {
-            let cus = u64::from(system.cu.count);
-            cus + bank % (system.noc.topology.nodes() - cus)
-        }
-        _ => bank * system.noc.topology.nodes() / u64::from(system.l2.banks),
     }
 }
 

@@ -47,7 +47,8 @@ impl NodeGrid {
         let sides = |across: u32| {
             u64::from(columns) * u64::from(count / across) + u64::from(rows) * u64::from(across)
         };
-        let Some(across) = fitting.min_by_key(|&across| sides(across)) else {
+        // Of two equally good shapes, the one with more columns is chosen.
+        let Some(across) = fitting.rev().min_by_key(|&across| sides(across)) else {
             return (u64::from(index) * u64::from(columns * rows) / u64::from(count.max(1))) as u32;
         };
         let down = count / across;
@@ -195,8 +196,9 @@ mod tests {
         assert_eq!(spread(8, 16, 32), ([0, 8].repeat(4), [0, 4].repeat(8)));
         // A cell has 4 x 4 nodes.
         assert_eq!(spread(16, 32, 32), ([0, 0, 8, 0].repeat(4), [0, 0, 4, 0].repeat(8)));
-        assert_eq!(spread(32, 32, 32).0.iter().max(), Some(&8), "four or eight columns have banks");
+        assert_eq!(spread(32, 32, 32).0.iter().max(), Some(&4), "eight columns have banks");
         assert_eq!(spread(4, 4, 16), (vec![4; 4], vec![4; 4]), "each node has one bank");
+        assert_eq!(spread(2, 4, 4), (vec![2, 2], vec![0, 2, 0, 2]));
         // More banks than nodes, a prime number of banks, one bank: all are on the grid.
         for count in [1, 7, 13, 17, 31, 64] {
             let (columns, rows) = spread(4, 4, count);
