@@ -246,7 +246,7 @@ const DEQUE: [(&str, QueueUse, QueueUse); 6] = [
     ("pop-steal-twice", QueueUse::Pop, QueueUse::StealTwice),
     ("push-steal", QueueUse::Push, QueueUse::StealUntil),
     ("push-pop-steal", QueueUse::PushPop, QueueUse::Steal),
-    ("pop-push-steal-twice", QueueUse::PopPush, QueueUse::StealTwice),
+    ("pop-push-steal", QueueUse::PopPush, QueueUse::Steal),
     ("steal-steal", QueueUse::Steal, QueueUse::Steal),
 ];
 

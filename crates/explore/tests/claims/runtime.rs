@@ -19,7 +19,7 @@ use zoo::vi::Vi;
 
 /// The shapes of programs on the deque. Each shape exists with each policy.
 const DEQUE: [&str; 6] =
-    ["pop-steal", "pop-steal-twice", "push-steal", "push-pop-steal", "pop-push-steal-twice", "steal-steal"];
+    ["pop-steal", "pop-steal-twice", "push-steal", "push-pop-steal", "pop-push-steal", "steal-steal"];
 const LOCKS: [&str; 3] = ["lock-counter+device", "lock-counter+work-group", "fg-share+device"];
 
 fn test(name: &str) -> Test {
@@ -169,8 +169,9 @@ fn the_textbook_deque_takes_tasks_twice_and_reads_stale_tasks_on_vi() {
 
 #[test]
 fn every_condition_can_fail() {
-    // Without flushes, a thief finds no new task; its reads of a task are shown above.
-    for shape in DEQUE.iter().filter(|shape| **shape != "push-steal") {
+    // Without flushes, a thief finds a new task neither in `push-steal` nor in `push-pop-steal`. Its
+    // reads of a task are shown above.
+    for shape in DEQUE.iter().filter(|shape| !shape.starts_with("push-")) {
         let wrong = fails(&format!("{shape}+unscoped"), COMBINING);
         assert!(!wrong.is_empty(), "{shape}");
     }
