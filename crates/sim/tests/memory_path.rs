@@ -208,32 +208,33 @@ fn chain(lines: u64, words_of_line: u64) -> Program {
     })
 }
 
-/// The node of the memory of a bank's lines. On a crossbar, compute units have the first ports and
-/// banks the ports after them. On a grid, banks are at the centres of equal cells. The cells are as
-/// near to squares as the number of banks allows; with equally good cells, there are more columns.
-fn node_of_memory(system: &System, bank: u64) -> u64 {
-    let (nodes, banks) = (system.noc.topology.nodes(), u64::from(system.l2.banks));
-    let (columns, rows) = match system.noc.topology {
-        Topology::Crossbar { .. } => {
-            let cus = u64::from(system.cu.count);
-            assert!(cus < nodes, "the first port is that of a compute unit");
-            return cus + bank % (nodes - cus);
-        }
-        Topology::Mesh { columns, rows } | Topology::Torus { columns, rows } => {
-            (u64::from(columns.get()), u64::from(rows.get()))
-        }
-    };
+/// The node of component `index` of `count` components on a grid. Components are at the centres of
+/// equal cells. The cells are as near to squares as the count allows; with equally good cells, there
+/// are more columns.
+fn node_on_grid(columns: u64, rows: u64, index: u64, count: u64) -> u64 {
     let elongation = |across: u64| {
-        let (width, height) = (columns as f64 / across as f64, rows as f64 * across as f64 / banks as f64);
+        let (width, height) = (columns as f64 / across as f64, rows as f64 * across as f64 / count as f64);
         (width / height).max(height / width)
     };
-    let shapes = (1..=columns).rev().filter(|across| banks % across == 0 && banks / across <= rows);
+    let shapes = (1..=columns).rev().filter(|across| count.is_multiple_of(*across) && count / across <= rows);
     match shapes.min_by(|a, b| elongation(*a).total_cmp(&elongation(*b))) {
-        None => bank * nodes / banks,
+        None => index * columns * rows / count,
         Some(across) => {
-            let down = banks / across;
-            let row = (2 * (bank / across) + 1) * rows / (2 * down);
-            row * columns + (2 * (bank % across) + 1) * columns / (2 * across)
+            let row = (2 * (index / across) + 1) * rows / (2 * (count / across));
+            row * columns + (2 * (index % across) + 1) * columns / (2 * across)
+        }
+    }
+}
+
+/// The nodes of the first compute unit and of the memory of a bank's lines. On a crossbar, compute
+/// units have the first ports and banks the ports after them.
+fn nodes_of(system: &System, bank: u64) -> (u64, u64) {
+    let (cus, banks) = (u64::from(system.cu.count), u64::from(system.l2.banks));
+    match system.noc.topology {
+        Topology::Crossbar { .. } => (0, cus + bank % (system.noc.topology.nodes() - cus)),
+        Topology::Mesh { columns, rows } | Topology::Torus { columns, rows } => {
+            let of = |index, count| node_on_grid(columns.get().into(), rows.get().into(), index, count);
+            (of(0, cus), of(bank, banks))
         }
     }
 }
@@ -241,16 +242,17 @@ fn node_of_memory(system: &System, bank: u64) -> u64 {
 /// The sum of the hops from the first compute unit to the memory of each bank.
 fn hops_to_memory(system: &System) -> u64 {
     let hops = |bank: u64| {
-        let node = node_of_memory(system, bank);
+        let (from, to) = nodes_of(system, bank);
         match system.noc.topology {
             Topology::Crossbar { .. } => 1,
             Topology::Mesh { columns, .. } => {
                 let columns = u64::from(columns.get());
-                node % columns + node / columns
+                (from % columns).abs_diff(to % columns) + (from / columns).abs_diff(to / columns)
             }
             Topology::Torus { columns, rows } => {
                 let (columns, rows) = (u64::from(columns.get()), u64::from(rows.get()));
-                let (x, y) = (node % columns, node / columns);
+                let x = (from % columns).abs_diff(to % columns);
+                let y = (from / columns).abs_diff(to / columns);
                 x.min(columns - x) + y.min(rows - y)
             }
         }
@@ -281,10 +283,10 @@ fn requests_use_the_ports_of_the_compute_unit_and_data_those_of_memory() {
         // The expected bytes into and out of the network, at each node.
         let mut expected: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
         for bank in 0..lines {
-            for (node, sent, received) in [
-                (0, header, header + line_bytes),
-                (node_of_memory(&system, bank), header + line_bytes, header),
-            ] {
+            let (cu, memory) = nodes_of(&system, bank);
+            for (node, sent, received) in
+                [(cu, header, header + line_bytes), (memory, header + line_bytes, header)]
+            {
                 let ports = expected.entry(node).or_default();
                 *ports = (ports.0 + sent, ports.1 + received);
             }
