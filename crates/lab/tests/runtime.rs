@@ -259,11 +259,9 @@ const SLOTS: u32 = 2;
 /// with 0 for no task.
 async fn work(w: &Wave, queues: Queues, does: QueueUse) -> [u32; 2] {
     let pop = async || queues.pop(w, 0).await.unwrap_or(0);
-    // The task, and the head that the attempt has found.
-    let steal = async |known| match queues.steal(w, 0, known).await {
-        StealOutcome::Task { task, head } => (task, Some(head)),
-        StealOutcome::Lost { head } => (0, Some(head)),
-        StealOutcome::Empty => (0, None),
+    let steal = async || match queues.steal(w, 0).await {
+        StealOutcome::Task(task) => task,
+        StealOutcome::Lost | StealOutcome::Empty => 0,
     };
     match does {
         QueueUse::Push => {
@@ -280,14 +278,11 @@ async fn work(w: &Wave, queues: Queues, does: QueueUse) -> [u32; 2] {
             queues.push(w, 0, NEW).await;
             [got, 0]
         }
-        QueueUse::Steal => [steal(None).await.0, 0],
-        QueueUse::StealTwice => {
-            let (first, known) = steal(None).await;
-            [first, steal(known).await.0]
-        }
-        QueueUse::StealUntil => match steal(None).await {
-            (0, known) => [steal(known).await.0, 0],
-            (got, _) => [got, 0],
+        QueueUse::Steal => [steal().await, 0],
+        QueueUse::StealTwice => [steal().await, steal().await],
+        QueueUse::StealUntil => match steal().await {
+            0 => [steal().await, 0],
+            got => [got, 0],
         },
     }
 }

@@ -404,11 +404,11 @@ fn a_thief_finds_the_oldest_task_and_an_owner_the_newest() {
         let found = host.alloc::<u32>("found", 4);
         let kernel = Kernel::new("ends", move |w: Wave| async move {
             let w = w.leader();
-            let stolen = queues.steal(&w, 0, None).await;
+            let stolen = queues.steal(&w, 0).await;
             let popped = queues.pop(&w, 0).await;
             let last = queues.pop(&w, 0).await;
-            let ends = (queues.pop(&w, 0).await, queues.steal(&w, 0, None).await);
-            let task = |theft| if let StealOutcome::Task { task, .. } = theft { task } else { 0 };
+            let ends = (queues.pop(&w, 0).await, queues.steal(&w, 0).await);
+            let task = |theft| if let StealOutcome::Task(task) = theft { task } else { 0 };
             w.store(found, 0, task(stolen)).await;
             w.store(found, 1, popped.unwrap_or(0)).await;
             w.store(found, 2, last.unwrap_or(0)).await;

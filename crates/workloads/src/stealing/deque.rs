@@ -10,8 +10,6 @@
 //!   again.
 //! * A thief first reads the tail. An owner that finds its queue empty sets the tail to 0, so a thief
 //!   needs a single atomic to see that such a queue is empty.
-//! * A thief that takes several tasks from one queue does not read the head again, because its last
-//!   compare-exchange has found the head.
 //!
 //! Between two refills, a queue accepts as many tasks as it has slots. A queue is refilled between
 //! kernels. By default, each queue has two sets of head and tail: while a kernel uses one set, the
@@ -28,20 +26,12 @@ use super::policy::{Layout, Policy, Refill};
 /// The outcome of an attempt to steal a task from a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StealOutcome {
-    /// The thief has taken a task.
-    Task {
-        /// The number of the task.
-        task: u32,
-        /// The head of the queue after the theft.
-        head: u32,
-    },
+    /// The thief has taken this task.
+    Task(u32),
     /// The queue is empty.
     Empty,
     /// Another thread took the oldest task first.
-    Lost {
-        /// The head of the queue after that.
-        head: u32,
-    },
+    Lost,
 }
 
 /// The queues of all work-groups. Kernels may copy this value: all copies share the same arrays in
@@ -227,22 +217,15 @@ impl Queues {
         Some(w.load(self.slots, self.slot(queue, last)).await)
     }
 
-    /// Takes the oldest task of a queue that another work-group owns. `known` is the head of the queue
-    /// after this thread's last attempt at the same queue, if that attempt has found the head. `w` has
-    /// one active lane.
-    pub async fn steal(&self, w: &Wave, queue: u32, known: Option<u32>) -> StealOutcome {
+    /// Takes the oldest task of a queue that another work-group owns. `w` has one active lane.
+    pub async fn steal(&self, w: &Wave, queue: u32) -> StealOutcome {
         let policy = &self.policy;
         let (head_at, tail_at) = (self.head(queue), self.tail(queue));
-        let head = match known {
-            Some(head) => head,
-            None => {
-                let semantics = policy.semantics(QueueStep::StealLook);
-                if w.atomic_load(self.variables, tail_at, semantics).await == CLOSED {
-                    return StealOutcome::Empty;
-                }
-                w.atomic_load(self.variables, head_at, policy.semantics(QueueStep::StealHead)).await
-            }
-        };
+        let look = w.atomic_load(self.variables, tail_at, policy.semantics(QueueStep::StealLook)).await;
+        if look == CLOSED {
+            return StealOutcome::Empty;
+        }
+        let head = w.atomic_load(self.variables, head_at, policy.semantics(QueueStep::StealHead)).await;
         let tail = w.atomic_load(self.variables, tail_at, policy.semantics(QueueStep::StealTail)).await;
         if tail <= head {
             return StealOutcome::Empty;
@@ -250,10 +233,9 @@ impl Queues {
         let semantics = policy.semantics(QueueStep::StealTake);
         let found = w.compare_exchange(self.variables, head_at, head, head + 1, semantics).await;
         if found != head {
-            return StealOutcome::Lost { head: found };
+            return StealOutcome::Lost;
         }
-        let task = w.load(self.slots, self.slot(queue, head)).await;
-        StealOutcome::Task { task, head: head + 1 }
+        StealOutcome::Task(w.load(self.slots, self.slot(queue, head)).await)
     }
 
     /// Refills the queue for the next kernel, unless the host has done so: its first `tasks` slots are

@@ -13,8 +13,8 @@
 //! again.
 //!
 //! * **The last task.** The owner and a thief each make two accesses that decide who gets the last
-//!   task. The owner writes the tail and then reads the head. A thief reads the head
-//!   (or has found it by its last compare-exchange), reads the tail, and then moves the head. If the owner's read passes its write, or the thief's second
+//!   task. The owner writes the tail and then reads the head. A thief reads the head,
+//!   reads the tail, and then moves the head. If the owner's read passes its write, or the thief's second
 //!   read passes its first, both take the task. Acquire and release do not forbid that, so these
 //!   accesses are sequentially consistent.
 //! * **The content of a task.** The owner writes it before the tail that publishes it, and a thief
@@ -106,10 +106,9 @@ proto::symbols! {
         PopClose,
         /// Pop: reads the task.
         PopSlot,
-        /// Steal: reads the tail, if the thief does not know the head from its last attempt. If the tail
-        /// is 0, the queue is empty, and no further step follows.
+        /// Steal: reads the tail. If the tail is 0, the queue is empty, and no further step follows.
         StealLook,
-        /// Steal: reads the head, if the thief does not know the head from its last attempt.
+        /// Steal: reads the head.
         StealHead,
         /// Steal: reads the tail, to see whether a task is left.
         StealTail,
@@ -242,8 +241,8 @@ pub static STEPS: [QueueRow; 17] = [
         STEAL,
         LOAD_HEAD,
         (SeqCst, Relaxed),
-        "the thief must know the head before StealTail: with a tail that is older than the head, it sees a \
-         task that is already taken",
+        "this load must precede StealTail: with a tail that is older than the head, the thief sees a task \
+         that is already taken",
     ),
     row(
         QueueStep::StealTail,

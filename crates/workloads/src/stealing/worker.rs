@@ -36,9 +36,8 @@ pub struct Worker {
     is_alone: bool,
     /// Whether the wavefront has pushed tasks since the own queue was empty.
     has_pushed: bool,
-    /// The queue of the last attempt to steal, and the head that this attempt found. `None` if the
-    /// attempt found an empty queue.
-    victim: Option<(u32, u32)>,
+    /// The queue of the last attempt to steal. `None` if the attempt found an empty queue.
+    victim: Option<u32>,
     draws: Rng,
     /// The number of tasks that the wavefront has stolen.
     pub stolen: u32,
@@ -132,22 +131,19 @@ impl Worker {
         }
         let mut empty = 0;
         while empty < self.queues.policy().attempts {
-            let (victim, known) = match self.victim {
-                Some((victim, head)) => (victim, Some(head)),
-                None => {
-                    let draw = self.draws.below(u64::from(others)) as u32;
-                    (draw + u32::from(draw >= own), None)
-                }
-            };
-            match self.queues.steal(&self.leader, victim, known).await {
-                StealOutcome::Task { task, head } => {
-                    self.victim = Some((victim, head));
+            let victim = self.victim.unwrap_or_else(|| {
+                let draw = self.draws.below(u64::from(others)) as u32;
+                draw + u32::from(draw >= own)
+            });
+            match self.queues.steal(&self.leader, victim).await {
+                StealOutcome::Task(task) => {
+                    self.victim = Some(victim);
                     self.stolen += 1;
                     return Some(task);
                 }
                 // Another thread has moved the head. The queue may have more tasks, so it is tried
                 // again.
-                StealOutcome::Lost { head } => self.victim = Some((victim, head)),
+                StealOutcome::Lost => self.victim = Some(victim),
                 StealOutcome::Empty => {
                     self.victim = None;
                     empty += 1;
