@@ -54,8 +54,9 @@ impl<P: Protocol> Machine<P> {
         &self.stations[at as usize]
     }
 
-    /// The effects of the last step, as the station recorded them. The counts of fired table rows
-    /// (the coverage) are not reset between steps: they grow until the caller replaces them.
+    /// The effects of the last step, as the station (the controller that made the step) recorded
+    /// them. The counts of fired table rows (the coverage) are not reset between steps: they grow
+    /// until the caller replaces them.
     pub fn effects(&mut self) -> &mut Effects<P::Msg> {
         &mut self.fx
     }

@@ -62,8 +62,8 @@ pub(super) struct Listening {
 /// number of the input that this node gets.
 type Sent = (u8, u32);
 
-/// All views that have the same shared part. The shared part of a view is the view without its
-/// listener.
+/// All views (states with one listener) that have the same shared part. The shared part of a view
+/// is the view without its listener.
 #[derive(Default)]
 struct Group {
     /// The views (states with one listener) of this group, for each of the two listeners.
@@ -266,9 +266,9 @@ impl Listening {
         Ok(Growth { listeners, states: seen.len(), views: is_complete.then_some(own.len()) })
     }
 
-    /// Computes the closure (a set that contains the views with any number of listeners). Returns
-    /// the number of views of one listener and the number of shared parts (views without their
-    /// listener). Fails if the closure lacks a view of `explored`.
+    /// Computes the closure: a set that contains the views (states with one listener) for any
+    /// number of listeners. Returns the number of views of one listener and the number of shared
+    /// parts (views without their listener). Fails if the closure lacks a view of `explored`.
     pub(super) fn close(
         &mut self,
         options: Options<'_>,

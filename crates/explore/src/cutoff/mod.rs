@@ -77,7 +77,8 @@ pub enum Closure {
     Closed {
         /// The number of views of one listener (states without the other listeners).
         views: usize,
-        /// The number of different shared parts (views without their listener).
+        /// The number of different shared parts. A shared part is a view (a state with one
+        /// listener) without its listener.
         shared: usize,
     },
     /// A run with a small number of listeners (compute units that receive data) shows a fault.
@@ -96,7 +97,8 @@ pub enum Closure {
 
 /// The results for one program, with one layout of its words and one scope, on one machine: the
 /// growth (the numbers of views with one, two and three listeners) and the closure (the set of
-/// views that covers any number of listeners).
+/// views that covers any number of listeners). A view is a state in which all listeners (receiving
+/// compute units) except one are left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cutoff {
     /// The name of the flag's path: the flag goes from the sender to each listener (receiving
@@ -193,9 +195,10 @@ fn machines() -> Vec<Bounds> {
     ]
 }
 
-/// The scopes of the atomics. If the protocol treats scopes only as hints, atomics of work-group
-/// scope also synchronize compute units. The protocol may perform these atomics in another way, so
-/// both scopes are tried.
+/// The scopes of the atomics that are tried: device scope and, if the protocol treats scopes only
+/// as hints, also work-group scope. In such a protocol, atomics of work-group scope also
+/// synchronize compute units, but the protocol may perform them in another way than atomics of
+/// device scope.
 fn scopes(subject: &Subject) -> &'static [&'static str] {
     let are_hints = subject.info.sharing == Sharing::Unscoped && corpus::scopes_matter(subject);
     if are_hints { &["device", "work_group"] } else { &["device"] }
@@ -219,7 +222,8 @@ pub fn cutoffs(subject: &Subject, options: Options<'_>) -> Result<Vec<Cutoff>, U
 }
 
 /// Computes the growth (the numbers of views) and the closure (the set of views for any number of
-/// listeners) of one program, in one layout and on one machine.
+/// listeners) of one program, in one layout and on one machine. A view is a state with one
+/// listener.
 fn cutoff(
     subject: &Subject,
     (bounds, scope, layout, listener): (Bounds, &'static str, &Layout, &Listener),
@@ -245,7 +249,8 @@ fn cutoff(
 }
 
 /// Computes the growth (the numbers of views with one, two and three listeners), then the closure
-/// (the set of views for any number of listeners). Adds the counts of each exploration to `growth`.
+/// (the set of views for any number of listeners). A view is a state with one listener. Adds the
+/// counts of each exploration to `growth`.
 fn grow_and_close(
     listening: &mut Listening,
     options: Options<'_>,

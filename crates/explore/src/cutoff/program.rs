@@ -55,11 +55,11 @@ const SENDER: &str = "  int r0 = *x;
 /// The number of loads at the start of the sender.
 pub(super) const LOADS: u16 = 4;
 
-/// The two kinds of listeners (compute units that receive data). Each listener caches the data
-/// early. It leaves its loop only if it acquires a flag but does not read the data that the flag
-/// releases. A listener of the first kind writes a word and releases a flag of its own. A listener
-/// of the second kind reads both flags, and releases its own flag only after it has acquired a
-/// flag. So the data may pass through any number of listeners.
+/// The two kinds of listeners (compute units that receive data). Each listener runs a loop, in
+/// which it caches the data early. It leaves the loop only if it acquires a flag but does not read
+/// the data that the flag releases. A listener of the first kind writes a word and releases a flag
+/// of its own. A listener of the second kind reads both flags, and releases its own flag only after
+/// it has acquired a flag. So the data may pass through any number of listeners.
 pub(super) const LISTENERS: [Listener; 2] = [
     Listener {
         name: "direct",

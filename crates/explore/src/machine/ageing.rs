@@ -1,12 +1,12 @@
 //! Physical time in an exploration: ticks of the clock, for all nodes together or for one node.
 //!
-//! If all clocks tick together, a tick of a part (the state of one node) steps its station and ages
-//! its messages under way. If clocks may be apart, each part records by how many ticks its clock is
-//! ahead of the slowest clock. The times of messages under way are then relative to the slowest
-//! clock. These messages age when the slowest clock ticks. When a message leaves a node, its times
-//! are converted from the clock of the node to the slowest clock. When a message reaches a node,
-//! its times are converted to the clock of that node. Whether or not clocks may be apart, the
-//! result of a tick of a part depends on the part alone.
+//! If all clocks tick together, a tick of a part (the state of one node) steps its station
+//! (controller) and ages its messages under way. If clocks may be apart, each part records by how
+//! many ticks its clock is ahead of the slowest clock. The times of messages under way are then
+//! relative to the slowest clock. These messages age when the slowest clock ticks. When a message
+//! leaves a node, its times are converted from the clock of the node to the slowest clock. When a
+//! message reaches a node, its times are converted to the clock of that node. Whether or not clocks
+//! may be apart, the result of a tick of a part depends on the part alone.
 
 use proto::Channels;
 
@@ -47,9 +47,9 @@ impl Machine {
         }
     }
 
-    /// The part (the state of one node) after a tick of its clock: the station makes a step, and
-    /// the messages under way become older. If clocks may be apart, the messages become older at a
-    /// tick of the slowest clock instead.
+    /// The part (the state of one node) after a tick of its clock: the station (controller) makes a
+    /// step, and the messages under way become older. If clocks may be apart, the messages become
+    /// older at a tick of the slowest clock instead.
     pub(crate) fn tick(&mut self, part: u32) -> PartResult<u32> {
         let mut part = self.parts.thing(part).clone();
         match self.bounds.skew_ticks {

@@ -20,7 +20,8 @@ pub(crate) use crate::machine::stations::{Look, Response, StationInput};
 /// An input of one part (the state of one node) that comes from another part.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Word {
-    /// An input of the station (controller with parked inputs) of the receiving part.
+    /// An input of the station (controller with parked inputs) of the receiving part (the state of
+    /// one node).
     StationInput(StationInput),
     /// The answer to a request of a thread in the receiving part (the state of one node). The
     /// request entered the node `entry`, where it has this slot (number of a request).
@@ -169,8 +170,9 @@ impl Controllers {
             + self.steps.capacity() * (size_of::<(u32, StationInput)>() + 128)
     }
 
-    /// Records the properties of a station that a driver (such as the explorer) uses, if this state
-    /// of the station is new. Returns the given number of the station.
+    /// Records the properties of a station (controller with its parked inputs) that a driver (such
+    /// as the explorer) uses, if this state of the station is new. Returns `station`, the number of
+    /// the state.
     fn seen(&mut self, station: u32) -> u32 {
         if station as usize == self.looks.len() {
             self.looks.push(self.stations.look(station));
@@ -217,14 +219,15 @@ impl Controllers {
         self.seen(station)
     }
 
-    /// A station's operation on memory after `elapsed` more ticks under way, as a number.
+    /// An operation on memory from a station (controller) after `elapsed` more ticks under way, as
+    /// a number.
     pub(crate) fn aged_op(&mut self, station: u32, op: u32, elapsed: i32) -> u32 {
         let mut aged = *self.values.ops.thing(op);
         self.stations.age_tag(station, &mut aged.tag, elapsed);
         self.values.ops.number(aged)
     }
 
-    /// Memory's reply to a station after `elapsed` more ticks under way, as a number.
+    /// Memory's reply to a station (controller) after `elapsed` more ticks under way, as a number.
     pub(crate) fn aged_reply(&mut self, station: u32, reply: u32, elapsed: i32) -> u32 {
         let mut aged = *self.values.replies.thing(reply);
         self.stations.age_tag(station, &mut aged.op.tag, elapsed);

@@ -12,8 +12,9 @@ use crate::machine::moves::Move;
 pub struct Crossing {
     /// The number of the thread that makes the request or gets the answer.
     pub thread: u8,
-    /// The index of this crossing among the crossings of the thread that are under way between the
-    /// same two nodes in the same direction. The crossing of the oldest operation has index 0.
+    /// The index of this crossing (a request or an answer between a core and a controller
+    /// elsewhere) among the crossings of the thread that are under way between the same two nodes
+    /// in the same direction. The crossing of the oldest operation has index 0.
     pub nth: u8,
 }
 

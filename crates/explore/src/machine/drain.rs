@@ -21,12 +21,12 @@ use crate::machine::kernels::array_of;
 /// The byte that the host writes to every byte of memory. No word of a program has this value.
 const HOST_BYTE: u8 = 0xb7;
 
-/// The plan keys (properties that select a plan) of the requests at the end of kernels.
+/// The plan keys (operation, order, scope and hints) of the requests at the end of kernels.
 pub(crate) fn end_keys() -> impl Iterator<Item = PlanKey> {
     Boundary::END.into_iter().map(|step| PlanKey::of(&step.request(KernelId(0), true)))
 }
 
-/// An ordinary access to a whole line of an array.
+/// An ordinary access to the bytes `mask` of a line of an array.
 fn access(op: Op, (line, array): (usize, ArrayId), mask: ByteMask, data: LineData) -> Request {
     Request {
         op,

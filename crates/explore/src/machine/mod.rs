@@ -107,8 +107,8 @@ pub(crate) struct Machine {
     memories: Interner<Vec<u32>>,
     pub(crate) words: Interner<Word>,
     /// The known results of the function `drained` (the lines of memory after the last kernel). The
-    /// key holds the numbers of the stations, the running timers, and the number of the state of
-    /// memory.
+    /// key holds the numbers of the states of all stations (controllers), the running timers, and
+    /// the number of the state of memory.
     drained: FxHashMap<Vec<u32>, Drained>,
     /// The known results of the check that the next kernel reads the host's writes. The key holds
     /// the numbers of the states of all stations (controllers), and the running timers.
@@ -125,7 +125,7 @@ pub(crate) struct Machine {
     pub(crate) preempted: bool,
     /// The rows of the protocol's tables that fired.
     pub(crate) rows: BTreeSet<RowId>,
-    /// The plan keys (properties that select a plan) of the requests that were made.
+    /// The plan keys (operation, order, scope and hints) of the requests that were made.
     pub(crate) keys: Vec<PlanKey>,
     /// The pairs of a location and a value that was read from it (`reads`), and the pairs of a
     /// location and a write to it (`writes`).
@@ -428,8 +428,8 @@ impl Machine {
         }
     }
 
-    /// Gives an input to the station of the part (the state of one node), and carries out the
-    /// effects of the step.
+    /// Gives an input to the station (controller with its parked inputs) of the part (the state of
+    /// one node), and carries out the effects of the station's step.
     pub(crate) fn told(&mut self, mut part: Part, told: StationInput) -> PartResult<Part> {
         let mut asks: SmallVec<[StationInput; 2]> = SmallVec::new();
         asks.push(self.at_clock_of(&part, told));
@@ -531,7 +531,8 @@ pub(crate) struct Recorded {
     pub(crate) sends: Vec<Sent>,
 }
 
-/// The numbers of the stations. If any timer runs, the masks of running timers follow.
+/// The numbers of the states of stations (controllers with their parked inputs). If any timer runs,
+/// the masks of running timers follow.
 fn timed(stations: &[u32], timers: &[u8]) -> impl Iterator<Item = u32> {
     let any = timers.iter().any(|&timers| timers != 0);
     let timers = timers.iter().filter(move |_| any).map(|&timers| u32::from(timers));

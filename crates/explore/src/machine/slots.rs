@@ -104,8 +104,8 @@ impl Slots {
         self.issuer(entry, slot).map(|issuer| (issuer.thread, (slot % PENDING_MAX) as u8))
     }
 
-    /// The home (the node that ordinary loads enter) of the thread that a slot at the node `entry`
-    /// belongs to.
+    /// The home (the node that ordinary loads enter) of the thread that a slot (number of a
+    /// request) at the node `entry` belongs to.
     pub(crate) fn home(&self, entry: u8, slot: u32) -> Option<u8> {
         self.issuer(entry, slot).map(|issuer| issuer.home)
     }

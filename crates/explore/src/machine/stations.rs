@@ -56,8 +56,8 @@ pub(crate) struct Victim {
 #[derive(Debug)]
 pub(crate) struct Look {
     pub(crate) victims: Vec<Victim>,
-    /// The reason why the station is not at rest: for example, a parked input or an operation under
-    /// way. `None` if the station is at rest.
+    /// The reason why the station (controller) is not at rest: for example, a parked input or an
+    /// operation under way. `None` if the station is at rest.
     pub(crate) unrest: Option<Arc<str>>,
     /// The description of the first rule that the station (controller) breaks in this state. `None`
     /// if it breaks no rule.
@@ -84,7 +84,7 @@ impl Values {
 /// The stations (controllers with their parked inputs) and the messages of one protocol on a
 /// machine.
 pub(crate) trait Stations {
-    /// The machine on which the stations are.
+    /// The shape of the machine that the stations (controllers) belong to.
     fn topology(&self) -> &Topology;
     /// The identities of all controllers. The position in the slice is the node number.
     fn ids(&self) -> &[NodeId];
@@ -132,7 +132,8 @@ pub(crate) trait Stations {
     /// The state of the station (controller) after the parked inputs from the node `from` are
     /// removed, as a number.
     fn without(&mut self, station: u32, from: At) -> u32;
-    /// Ages the tag (the sender's context) of a station's operation on memory by `elapsed` ticks.
+    /// Ages the tag (the sender's context) of an operation on memory from a station (controller) by
+    /// `elapsed` ticks.
     fn age_tag(&self, station: u32, tag: &mut MemoryTag, elapsed: i32);
     /// The approximate size in bytes.
     fn bytes(&self) -> usize;

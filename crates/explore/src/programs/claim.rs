@@ -190,8 +190,9 @@ impl Claim {
     /// A claim whose model ignores scopes covers a program that uses the host only if all
     /// synchronizing operations have system scope, because no other scope reaches the host. Any
     /// other claim covers a program only if no thread on the host makes remote operations, because
-    /// the host is in no scope that can be promoted. A claim of one memory covers no program that
-    /// uses the host, because the host's accesses bypass the caches without any synchronization.
+    /// the host is in no scope that a remote operation can promote. A claim of the model `sc` (one
+    /// memory for all threads) covers no program that uses the host, because the host's accesses
+    /// bypass the caches without any synchronization.
     pub(crate) fn covers(&self, program: &Program, placements: &[Placement]) -> bool {
         let on_host = |thread: usize| {
             placements.iter().any(|placement| matches!(placement.agents.get(thread), Some(Agent::Host(_))))
@@ -208,7 +209,8 @@ impl Claim {
         }
     }
 
-    /// The model's rule for the scopes of operations that synchronize work-groups that share data.
+    /// The model's rule for synchronization between work-groups that share data: the scopes that
+    /// the synchronizing operations must have.
     #[must_use]
     pub fn sharing(&self) -> Sharing {
         match &self.method {

@@ -8,9 +8,9 @@
 //! host, the machine, the banks, and the sets and ways of caches. A covering array chooses the
 //! programs: all pairs of values of two dimensions occur. In some further programs only the end of
 //! a kernel orders the accesses. One program fills all ways of a cache with many ways. One program
-//! changes words of eight bytes to values that need all bytes, and another program updates a word
-//! of each width and reads the word at once. In one program, a line has a dirty byte beside a stale
-//! byte. In another, a remote operation must reach a fourth compute unit.
+//! changes words of eight bytes to values that need all bytes. Another program updates a word of
+//! each width, and reads the word while the update is under way. In one program, a line has a dirty
+//! byte beside a stale byte. In another, a remote operation must reach a fourth compute unit.
 
 use proto::{Agent, Sharing, Width};
 
@@ -173,7 +173,7 @@ impl Values {
         self.data().iter().copied().chain(beside).collect()
     }
 
-    /// The words in the shared line, in order. The last one is only read.
+    /// The words in the shared line, in order. No thread writes the last of these words.
     fn line(&self) -> &'static [&'static str] {
         match self.lanes {
             Lanes::One => &["x", "v", "w", "s"],

@@ -47,12 +47,11 @@ pub(crate) const ALL: [Kind; 9] = [
     Kind::Barrier,
 ];
 
-/// The kinds of operation in the programs that get another memory order for their exchanges.
+/// The kinds of operation in programs whose exchanges get another memory order.
 const EXCHANGING: [Kind; 6] =
     [Kind::Load, Kind::Store, Kind::SyncStore, Kind::Await, Kind::Exchange, Kind::Take];
 
-/// The kinds of operation in the one-thread programs that get another memory order for their
-/// exchanges.
+/// The kinds of operation in one-thread programs whose exchanges get another memory order.
 const EXCHANGING_ALONE: [Kind; 3] = [Kind::Load, Kind::Store, Kind::Exchange];
 
 /// The kinds of operation in one-thread programs.

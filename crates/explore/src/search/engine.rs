@@ -17,10 +17,11 @@ use crate::search::store::{SHARDS, Shard, StateId, Store, hash, shard_of};
 /// The number of states in a portion. The search divides the states of a round (a set of states
 /// that are expanded together) into portions, and a worker expands one portion at a time.
 const ITEM_STATES: usize = 512;
-/// The maximum number of portions (sets of states) in a round of the search.
+/// The maximum number of portions in a round of the search. A round is a set of states that are
+/// expanded together, and a portion is a part of this set.
 const ROUND_ITEMS: usize = 64;
-/// The minimum number of states in a round that several workers share. One worker expands a smaller
-/// round alone.
+/// The minimum number of states in a round (a set of states that are expanded together) that
+/// several workers share. One worker expands a smaller round alone.
 const WORKERS_FROM_STATES: usize = 1024;
 
 /// A system to search: a machine with a program.
@@ -113,7 +114,8 @@ pub(crate) struct Searched {
     pub(crate) is_stale: bool,
 }
 
-/// The successors of one portion of the states in a round. Each portion is expanded by one worker.
+/// A portion of the states that are expanded together, and the successors of these states. Each
+/// portion is expanded by one worker.
 #[derive(Debug, Default)]
 struct Portion {
     states: Vec<StateId>,
@@ -323,7 +325,7 @@ fn expand(known: &Known, store: &Store, portions: &mut [Portion], workers: usize
     });
 }
 
-/// The number of successors whose accesses to the store of states a worker starts together.
+/// A worker starts the accesses to the store of states for this number of successors together.
 const TOGETHER: usize = 16;
 
 /// The shards (parts of the store of states) that one worker fills, by shard number. `None` for the
@@ -352,8 +354,8 @@ fn insert(store: &mut Store, portions: &[Portion], ends: &[usize], workers: usiz
     })
 }
 
-/// Inserts those successors of a portion into the store that belong to the shards (parts of the
-/// store) of this worker. Returns true if a cycle is possible.
+/// Inserts into the store those successors of a portion (a set of expanded states) that belong to
+/// the shards (parts of the store) of this worker. Returns true if a cycle is possible.
 fn put_in(share: &mut Share<'_>, portion: &Portion, stride: usize, ends: &[usize]) -> bool {
     let mut is_back = false;
     let hashes = portion.hashes.chunks(TOGETHER);

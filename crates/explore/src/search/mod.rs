@@ -270,7 +270,7 @@ fn conclude(
     }
 }
 
-/// Searches the successors of a state for one given state, to find the move that leads there.
+/// A receiver of the successors of a state. It finds the move that leads to the successor `to`.
 struct Leading<'a> {
     to: &'a [u32],
     found: Option<Move>,

@@ -17,7 +17,7 @@ use crate::search::store::{SHARDS, StateId, Store};
 pub(crate) struct Endless {
     pub(crate) state: StateId,
     pub(crate) why: &'static str,
-    /// The number of states in the component of the run.
+    /// The number of states in the strongly connected component in which the run stays.
     pub(crate) states: usize,
 }
 

@@ -1,7 +1,8 @@
 //! The states of a search, each with its parent.
 //!
-//! The hash of a state selects one of a fixed number of shards. Several workers can insert
-//! states at once, and a state's number does not depend on the number of workers.
+//! The hash of a state selects one of a fixed number of shards (parts of the store). Several
+//! workers can insert states at once, and a state's number does not depend on the number of
+//! workers.
 
 /// The number of shards of the store. Each shard has its own hash table.
 pub(crate) const SHARDS: usize = 32;
@@ -55,10 +56,11 @@ const EMPTY: u32 = u32::MAX;
 /// The minimum number of slots in the hash table of a shard (part of the store).
 const SLOTS_MIN: usize = 64;
 
-/// A shard: its states, and a hash table of them.
+/// A shard (part of the store): its states, and a hash table of them.
 ///
-/// The low bits of a slot hold the place of a state in the shard. The other bits hold bits of the
-/// state's hash. Therefore a lookup rejects most other states and does not read their words.
+/// The low bits of a slot of the table hold the place of a state in the shard. The other bits hold
+/// bits of the state's hash. Therefore a lookup rejects most other states and does not read their
+/// words.
 #[derive(Debug, Default)]
 pub(crate) struct Shard {
     /// The words of all states, each state followed by its parent.
@@ -189,7 +191,7 @@ impl Shard {
     }
 }
 
-/// All states of a search, in shards.
+/// All states of a search, divided into shards by their hashes.
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) width: usize,

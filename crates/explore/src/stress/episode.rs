@@ -127,8 +127,8 @@ impl Access {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Section {
     pub(super) wave: usize,
-    /// The number of the stage (kernel or step of the host) in which the section runs. Stages
-    /// follow one another.
+    /// The number of the stage (kernel or step of the host) in which the section (list of accesses
+    /// of one wavefront) runs. Stages follow one another.
     pub(super) stage: u8,
     pub(super) accesses: SmallVec<[Access; 12]>,
     /// A random number that selects the kind of synchronization.
@@ -139,7 +139,8 @@ pub(super) struct Section {
 /// in which the machine runs them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Episode {
-    /// The sections (lists of accesses of one wavefront), ordered by the stage in which they run.
+    /// The sections (lists of accesses of one wavefront), ordered by the stage (kernel or step of
+    /// the host) in which they run.
     pub(super) sections: Vec<Section>,
     /// The number of the layout of words.
     pub(super) layout: u8,

@@ -17,7 +17,7 @@ pub(super) struct Stage {
     /// For each wavefront, the number of its steps up to the end of this stage (kernel or step of
     /// the host).
     pub(super) ends: [u16; WAVES],
-    /// Whether the host accesses memory in this stage.
+    /// Whether the host accesses memory in this stage (kernel or step of the host).
     has_host: bool,
     /// Whether the host may have written since the beginning of the previous kernel.
     pub(super) host_has_written: bool,
@@ -216,8 +216,8 @@ impl Program {
         }
     }
 
-    /// Records that the host accesses memory in the current stage, if this section (list of
-    /// accesses of one wavefront) is the host's.
+    /// Records that the host accesses memory in the current stage (kernel or step of the host), if
+    /// this section (list of accesses of one wavefront) is the host's.
     fn note_host(&mut self, section: &Section) {
         if section.wave == HOST
             && let Some(stage) = self.stages.last_mut()
@@ -331,7 +331,8 @@ mod tests {
     /// For each step, the steps that happen before it, by number. These are its predecessors in its
     /// thread, the release that it waits for, and the steps before that release. If order is not
     /// transitive, of the steps before the release only those of the releasing thread count. The
-    /// end of a stage orders all of its steps before the steps of later stages.
+    /// end of a stage (kernel or step of the host) orders all steps of the stage before the steps
+    /// of later stages.
     fn before(steps: &[(usize, u8, Step)], transitive: bool) -> Vec<Vec<bool>> {
         let mut before = vec![vec![false; steps.len()]; steps.len()];
         // Sections are in a legal order, and so are steps.
@@ -409,8 +410,8 @@ mod tests {
         (conflicts, across_scopes)
     }
 
-    /// The index, among the steps of a thread, of the first step after a section: after the
-    /// section's accesses, and after the releases that follow these accesses.
+    /// The index, among the steps of a thread, of the first step after a section (list of
+    /// accesses): after the section's accesses, and after the releases that follow these accesses.
     fn end_of(episode: &Episode, section: usize, thread: &[Step], from: usize) -> usize {
         let accesses = episode.sections[section].accesses.len();
         let is_access = |step: &Step| step.words != 0 || step.kind == Kind::Count;

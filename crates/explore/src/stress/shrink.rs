@@ -38,7 +38,7 @@ pub(super) fn shrink(
 /// The smaller episodes to try. An episode is a random program of sections (lists of accesses of
 /// one wavefront). Each smaller episode differs from `episode` by one of these changes:
 ///
-/// * one preemption less, or fewer stages,
+/// * one preemption less, or fewer stages (kernels and steps of the host),
 /// * several sections, one section, one access, or one word of an access removed,
 /// * plain synchronization (by loads and stores) of one section,
 /// * an ordinary load or store in place of one access to atomics,
@@ -137,6 +137,6 @@ fn with_fewer_words(access: &Access) -> Vec<Access> {
     if access.words.count_ones() > 1 { words.map(without).collect() } else { Vec::new() }
 }
 
-/// The style (the random number that selects the kind of synchronization) of a section that
-/// synchronizes by loads and stores.
+/// The style (the random number that selects the kind of synchronization) of a section (list of
+/// accesses of one wavefront) that synchronizes by loads and stores.
 const PLAIN: u64 = 0x3_0300;

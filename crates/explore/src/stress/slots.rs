@@ -22,7 +22,7 @@ const SLOTS_MAX: usize = u128::BITS as usize;
 /// The slots of the requests under way at each node.
 #[derive(Clone, Debug)]
 pub(super) struct Slots {
-    /// The slots in use at each node, one bit for each.
+    /// For each node, the slots (numbers of requests) in use, as a mask with one bit for each slot.
     busy: Vec<u128>,
     /// The sender of the request in each slot of each node.
     senders: Vec<Sender>,

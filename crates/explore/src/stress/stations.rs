@@ -12,7 +12,7 @@ use proto::{
 /// The stations (controllers with their parked inputs) of a machine. Messages between stations are
 /// given by number.
 pub(crate) trait Stations {
-    /// The machine on which the stations are.
+    /// The shape of the machine that the stations (controllers) belong to.
     fn topology(&self) -> &Topology;
     /// The number of stations (controllers with their parked inputs).
     fn count(&self) -> At;
@@ -28,30 +28,32 @@ pub(crate) trait Stations {
         kernel: KernelId,
         host_has_written: bool,
     ) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// Restores the initial state of all stations, and removes all messages under way.
+    /// Restores the initial state of all stations (controllers with their parked inputs), and
+    /// removes all messages under way.
     fn reset_to(&mut self);
     /// Sets the homes of lines.
     fn place(&mut self, homes: Homes);
     /// Whether the controller of a station has no operation under way, and the station has no
     /// parked input.
     fn is_quiet(&self, at: At) -> bool;
-    /// Whether an input is parked at a station until a way of the set is free.
+    /// Whether an input is parked at a station (controller) until a way of the set is free.
     fn is_wanted(&self, at: At, set: SetIndex) -> bool;
-    /// The first rule that the last step of a station breaks, as a sentence; see
+    /// The first rule that the last step of a station (controller) breaks, as a sentence; see
     /// [`Station::check_after_step`].
     fn fault(&self, at: At) -> Option<String>;
     /// Appends the ways of a set that can be evicted to `out`. Each way has a rank: the way with
     /// the lowest rank is evicted first.
     fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>);
-    /// The number of ticks to the next deadline of a station, or `None` if it has no deadline.
+    /// The number of ticks to the next deadline of a station (controller), or `None` if it has no
+    /// deadline.
     fn next_deadline(&self, at: At) -> Option<u32>;
     /// Shortens the relative times in a message under way by `elapsed` ticks.
     fn age(&mut self, msg: u32, elapsed: i32);
-    /// Shortens the relative times in the tag (the sender's context) of a station's memory
-    /// operation by `elapsed` ticks.
+    /// Shortens the relative times in the tag (the sender's context) of a memory operation of a
+    /// station (controller) by `elapsed` ticks.
     fn age_tag(&self, at: At, tag: &mut MemoryTag, elapsed: i32);
-    /// Gives an input to a station. Adds the effects of the station's step, such as messages, to
-    /// `under_way`.
+    /// Gives an input to a station (controller with its parked inputs). Adds the effects of the
+    /// station's step, such as messages, to `under_way`.
     fn tell(
         &mut self,
         at: At,

@@ -13,7 +13,8 @@ use proto::{Level, Order};
 pub(super) struct Edge {
     pub(super) from: usize,
     pub(super) flag: usize,
-    /// The scope of the later section's acquire (`level`), and whether it is remote (`remote`).
+    /// The scope of the acquire before the later section (list of accesses of one wavefront), and
+    /// whether the acquire is remote (`remote`).
     level: Level,
     remote: bool,
 }

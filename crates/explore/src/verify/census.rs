@@ -397,8 +397,8 @@ impl Census {
         of.filter(|share| (share.runs > 0) == explored).map(|share| share.value.as_str()).collect()
     }
 
-    /// The largest explored value of a dimension that is a number. For the sets and ways of caches,
-    /// this is the largest number in an L1 or a bank.
+    /// The largest explored value of a dimension whose values are numbers. For the sets and ways of
+    /// caches, this is the largest number in an L1 or a bank.
     fn most(&self, dimension: Dimension) -> u16 {
         let number = |value: u16| match dimension {
             Dimension::Sets | Dimension::Ways => (value >> 8).max(value & 0xff),

@@ -151,9 +151,9 @@ pub(crate) fn kill(
 
 impl Trials<'_> {
     /// The reason why a fault is not seeded, or `None` if the fault is seeded. A fault in the plan
-    /// of a kernel's beginning is not seeded if no run executes this plan. In that case, only the
-    /// check of the next kernel after a program executes the plan, and the check makes the requests
-    /// of the plan in one order only.
+    /// (the steps) of a kernel's beginning is not seeded if no run executes this plan. In that
+    /// case, the plan is executed only by a check after each program: the next kernel must read the
+    /// host's writes. This check makes the requests of the plan in one order only.
     fn why_unseeded(&self, mutant: &Mutant) -> Option<&'static str> {
         let key = mutant.plan.filter(|key| key.op == OpClass::KernelBegin)?;
         let runs = || self.witnesses.iter().map(|witness| witness.run);

@@ -2,9 +2,9 @@
 //! plain numbers, and a search reads nothing else.
 //!
 //! A state consists of one word for each node and one word for memory. A node's word is the number
-//! of a [part](crate::machine): the node's station, the threads that run there, and its messages
-//! under way. A move changes one or two words. Protocols with logical times have a further word for
-//! each node; see [`crate::machine::rebase`].
+//! of a [part](crate::machine): the node's station (controller with its parked inputs), the threads
+//! that run there, and its messages under way. A move changes one or two words. Protocols with
+//! logical times have a further word for each node; see [`crate::machine::rebase`].
 
 mod expand;
 
