@@ -31,7 +31,8 @@ P2@wg 2, dev 0 (global atomic_int* x, global atomic_int* f) {
 forall ((1:r1=0 \\/ 1:r2=1) /\\ (2:r1=0 \\/ 2:r2=1))
 ";
 
-/// Two threads load `f` again and again, each its own copy, until the third thread stores it.
+/// A program in which two threads load `f` again and again, each from its own copy, until the third
+/// thread stores a new value to `f`.
 const SPIN: &str = "OPENCL spin
 { }
 

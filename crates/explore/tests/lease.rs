@@ -1,5 +1,5 @@
-//! Leases in logical time: the writes of the strong forms are atomic, although copies with older bytes
-//! remain readable.
+//! Leases in logical time: the writes of the strong forms (RCC and repaired G-TSC) are atomic,
+//! although copies with older bytes remain readable.
 
 use explore::claim::Claim;
 use explore::verify::Test;
@@ -7,7 +7,8 @@ use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requireme
 use proto::{Protocol, WritePolicy};
 use zoo::lease::{GTscRepaired, Rcc};
 
-/// Each thread writes a word and reads the word of the other one. Both may have copies.
+/// A program in which each thread writes one word and then reads the word that the other thread
+/// writes. Each thread also reads that word first, so its cache may have a copy of the word.
 const BUFFERING: &str = "OPENCL buffering
 { }
 
@@ -26,7 +27,8 @@ P1@wg 1, dev 0 (global int* x, global int* y) {
 forall (0:r1=1 \\/ 1:r1=1)
 ";
 
-/// A thread passes a message on. Its last reader may have a copy of `x` from before.
+/// A program in which a thread passes a message on to a last reader. The last reader may have a
+/// copy of `x` from before the store to `x`.
 const PASSED_ON: &str = "OPENCL passed-on
 { }
 

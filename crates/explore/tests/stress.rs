@@ -17,7 +17,8 @@ fn without(step: Step) -> Mutation {
     Mutation { table: L1Plans::ID, change: Change::DropStep { step: step.index() as u8 } }
 }
 
-/// The mutant without the flush in the plans of a release or of a kernel's end at device scope.
+/// The mutant without the flush in the plan (the steps of the operation `op`) of a release or of a
+/// kernel's end at device scope.
 fn without_flush_of(op: OpClass) -> Mutation {
     let plan = PlanKey { op, order: Order::Release, level: Level::Device, remote: false, commutative: false };
     let at = L1Plans::plan(plan).iter().position(|step| *step == Step::Flush).expect("it flushes") as u8;

@@ -325,8 +325,8 @@ pub mod locked {
     use super::*;
     use zoo::rsp::{RspPlans, ToL1};
 
-    /// A cache of `rsp`. With the seeded fault `LocksBySlot`, it tells locks apart by their slots
-    /// only.
+    /// A cache of `rsp`. With the seeded fault `LocksBySlot`, it tells locks apart only by their
+    /// slots (numbers of requests at one node), and not by the nodes.
     #[derive(Clone, Debug, PartialEq, Eq, Hash)]
     pub struct L1(zoo::rsp::L1<RspPlans>);
 
@@ -361,7 +361,8 @@ pub mod locked {
         }
     }
 
-    /// The variant of `rsp` with these caches.
+    /// The variant of `rsp` whose caches confuse the locks of different nodes if the fault
+    /// `LocksBySlot` is seeded.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct Locked;
 
@@ -459,7 +460,7 @@ fn locks_by_slot_are_found() {
     assert!(found.operations() <= OPERATIONS_MAX, "{found}");
 }
 
-/// The mutant without the invalidation in the plans of a kernel's beginning.
+/// The mutant without the invalidation in the plan (the steps) of a kernel's beginning.
 fn without_invalidation_at_begin() -> Mutation {
     let level = proto::Level::Device;
     let plan =

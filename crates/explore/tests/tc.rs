@@ -7,7 +7,8 @@ use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requireme
 use proto::{Protocol, WritePolicy};
 use zoo::tc::{TcStrong, TcWeak, TcWeakRepaired};
 
-/// Each thread writes a word and reads the word of the other one. Both may have copies.
+/// A program in which each thread writes one word and then reads the word that the other thread
+/// writes. Each thread also reads that word first, so its cache may have a copy of the word.
 const BUFFERING: &str = "OPENCL buffering
 { }
 
@@ -26,7 +27,8 @@ P1@wg 1, dev 0 (global int* x, global int* y) {
 forall (0:r1=1 \\/ 1:r1=1)
 ";
 
-/// A thread passes a message on. Its last reader may have a copy of `x` from before.
+/// A program in which a thread passes a message on to a last reader. The last reader may have a
+/// copy of `x` from before the store to `x`.
 const PASSED_ON: &str = "OPENCL passed-on
 { }
 
@@ -48,8 +50,9 @@ P2@wg 2, dev 0 (global atomic_int* x, global atomic_int* f) {
 forall (2:r1=0 \\/ 2:r2=1)
 ";
 
-/// A load of another wavefront asks for `x` before the write. Its fill must not answer a load after
-/// the message.
+/// A program in which another wavefront of the reader's compute unit may load `x` before the writer
+/// stores to `x`. The late fill of that load must not answer the reader's load of `x`, which
+/// follows the message (the flag `f`).
 const LATE_FILL: &str = "OPENCL late-fill
 { }
 

@@ -28,7 +28,8 @@ P1@wg 1, dev 0 (global int* x, global int* y, global atomic_int* f) {
 forall (1:r0=1 /\\ 1:r1=1)
 ";
 
-/// The census of [`PASSED`] in this placement.
+/// The census of [`PASSED`] on `vi`, in one placement: the first placement of the test after the
+/// change `change`.
 fn census(change: impl Fn(Placement) -> Placement) -> Census {
     let mut test = Test::read("passed", PASSED).expect("a test");
     test.placements = vec![change(test.placements[0].clone())];

@@ -32,7 +32,8 @@ enum Seeded {
     FailedSwapStores,
     /// A flush that arrives during another flush is answered together with that other flush.
     JoinedFlush,
-    /// A bank treats the flushes of two caches as one flush if they have the same slot.
+    /// A bank treats the flushes of two caches as one flush if they have the same slot (number of
+    /// the request at its cache).
     SlotWithoutNode,
     /// The third bank acknowledges a flush at once.
     ThirdBank,

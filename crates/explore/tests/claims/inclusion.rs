@@ -189,8 +189,9 @@ P1@wg 0, dev 0 (global atomic_int* x) {
 exists (0:r0=0)
 ";
 
-/// The expected number of programs that fail. In each of them, a thread stores or exchanges a word,
-/// which releases it, and then loads it as data, while another thread acquires the word.
+/// The expected number of programs that fail on published hLRC. In each of them, a thread releases
+/// a word by a store or an exchange of the word, and then loads the word as data, while another
+/// thread acquires the word.
 const MIXED_WRONG: usize = 8;
 
 #[test]

@@ -45,8 +45,8 @@ fn figure_6_races_under_hrf_direct() {
     assert_eq!(allowed("hrf-direct"), None);
 }
 
-/// The claim holds for the shipped tests, and for some of the generated programs with up to three
-/// operations.
+/// Checks that the protocol [`ViTargeted`] implements HRF-direct in the shipped tests, and in some
+/// of the generated programs with up to three operations.
 #[test]
 fn hrf_direct_holds() {
     let mut tests: Vec<Test> = corpus::shipped().expect("they are tests");

@@ -1,4 +1,5 @@
-//! Parked messages that make accesses keep their order, and they also age while they are parked.
+//! Messages that request accesses keep their order while they are parked (while they wait at a
+//! controller), and they also age during this time.
 
 #![allow(unreachable_pub, reason = "the macro of the contract writes public items")]
 

@@ -19,7 +19,8 @@ fn narrow() -> Topology {
     bounded.with_array("l1", |l1| l1.ways = 1).with_array("l2", |l2| l2.ways = 1)
 }
 
-/// A station of the toy protocol, with the effects of its last step.
+/// A station (controller with its parked inputs) of the toy protocol, with the effects of its last
+/// step.
 struct Bench {
     setup: Setup<Lease>,
     station: Station<Lease>,

@@ -147,7 +147,8 @@ fn pass<P: Speaks>(cache: &mut L1, line: LineAddr, cx: &mut Cx<'_, P>) {
     cache.perform(Vi::Pass, RequestInput { slot: Slot(0), req: &req, data: &data }, cx);
 }
 
-/// A protocol with all messages of these controllers.
+/// A protocol with the parameters of this toy protocol, and with the messages that the toy's
+/// controllers send.
 pub trait Speaks: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>> {}
 impl<P: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>>> Speaks for P {}
 

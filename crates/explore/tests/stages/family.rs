@@ -81,8 +81,8 @@ fn named(threads: Vec<(u8, Thread)>) -> Program {
     Program { name: "kernels", threads, initial: vec![(Z, 9)], finals: vec![X, Y, Z], stages }
 }
 
-/// The outcomes of the stages in sequence, each in every interleaving of its threads on one
-/// flat memory. No two threads of a stage race.
+/// The outcomes of the stages (kernels and host steps) in sequence, each stage in every
+/// interleaving of its threads on one flat memory. No two threads of a stage race.
 pub(crate) fn in_turn(program: &Program) -> BTreeSet<Outcome> {
     let threads = program.threads.len();
     let first = State {

@@ -84,8 +84,8 @@ P2@wg 2, dev 0 (global int* x, global int* y) {
 exists (2:r0=1 /\\ 2:r1=1)
 ";
 
-/// A program in which a thread reads a word of the line before another thread writes it, and a
-/// third thread reads the written value on the compute unit of the first.
+/// A program in which one thread reads `z` before another thread writes `x` in the same line. A
+/// third thread, on the compute unit of the first, then reads the written value of `x`.
 const STALE: &str = "OPENCL stale-line
 { }
 

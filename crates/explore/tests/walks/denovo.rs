@@ -22,7 +22,8 @@ pub(crate) fn written() -> Vec<Expected> {
     written
 }
 
-/// Programs with lines that a peer fills or registers while an acquire invalidates them.
+/// Programs with lines that another thread of the compute unit fills or registers while an acquire
+/// invalidates them.
 fn filled() -> Vec<Expected> {
     let writer = on(0, &[Do::Store(X, 1, PLAIN), Do::Store(Y, 1, RELEASE)]);
     let peer = on(1, &[Do::Load(X, PLAIN)]);
@@ -203,7 +204,7 @@ fn given_up() -> Vec<Expected> {
     ]
 }
 
-/// Programs in which peers of one compute unit join a registration under way.
+/// Programs in which threads of one compute unit join a registration under way.
 fn joined() -> Vec<Expected> {
     let load = |word| Do::Load(word, PLAIN);
     vec![

@@ -1,5 +1,5 @@
-//! Programs with interference: fetches that are dropped or written to while under way, and peers
-//! that access a line continuously.
+//! Programs with interference: fetches that are dropped or written to while under way, and other
+//! threads that access a line continuously.
 
 use crate::programs::{DEV, Expected, PLAIN, SYS, U, WG, X, Y, Z, case, host, on, writer};
 use crate::walker::Do;
@@ -148,9 +148,9 @@ fn flushed() -> Vec<Expected> {
     ]
 }
 
-/// Programs in which an update in the work-group completes, however often peers access its line.
-/// The peers continue until the update is done. They learn of its end from a word of the same line,
-/// or of a line in the same bank.
+/// Programs in which an update in the work-group completes, however often peers (threads of the
+/// same compute unit) access its line. The peers continue until the update is done. They learn of
+/// its end from a word of the same line, or of a line in the same bank.
 fn pestered_in_the_l1() -> Vec<Expected> {
     let add = Do::Add(X, 1, WG);
     let done = Do::Store(U, 1, (Release, Device));

@@ -21,7 +21,8 @@ pub(crate) enum Do {
     Load(u64, Sync),
     /// Read a word until it has this value.
     Await(u64, u32, Sync),
-    /// Read a word. If it does not have this value, go back by the last number of operations.
+    /// Read a word. If it does not have the given value (the second field), go back by the number
+    /// of operations in the last field.
     Until(u64, u32, Sync, u32),
     /// Add a value to a word, and read the old value into the next register.
     Add(u64, u32, Sync),
