@@ -78,7 +78,7 @@ fn put(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Runs `fencepost litmus`. Returns the exit code and the texts of both outputs.
+/// Runs `fencepost litmus`. Returns the exit code, the standard output and the standard error.
 fn litmus(args: &[&str]) -> (u8, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let all = ["fencepost", "litmus"].iter().chain(args).map(OsString::from);
