@@ -63,7 +63,7 @@ impl Semantics {
     }
 
     /// Adds the hint that the operation is remote: it synchronizes with operations of narrower
-    /// scopes elsewhere.
+    /// scopes on other compute units.
     #[must_use]
     pub const fn remote(mut self) -> Self {
         self.hints.remote = true;

@@ -15,7 +15,7 @@
 //! | `evict` | a way is evicted; the machine makes no other eviction |
 //! | `tick` | the clock ticks, for all stations or for one; the clock ticks only at these moves, however many cycles pass |
 //! | `cross` | an operation that a core has delayed reaches a station that does not serve the core's plain loads, or the answer of the operation returns from that station |
-//! | `boundary`, `next` | an agent makes its request at the boundary of a kernel; the next step of the program begins |
+//! | `boundary`, `next` | a compute unit or the command processor makes its acquire or release request at the beginning or end of a kernel; the next step of the program begins |
 //! | `preempt`, `resume` | the compute unit of a work-group makes a release, and the work-group leaves it; another compute unit takes the work-group and makes an acquire |
 //!
 //! Two parts of a run are not in the trace. If the program has only one kernel, the start of this
