@@ -1,5 +1,6 @@
-//! A benchmark whose count grows beyond the limit fails, and the failure names the benchmark. Other
-//! changes are only reported.
+//! Tests of the comparison of benchmarks with a baseline. If the count (of instructions or bytes)
+//! of a benchmark grows beyond the limit, the benchmark fails, and the failure names it. Any other
+//! change of a count is only reported.
 
 #[path = "../benches/speed/baseline.rs"]
 mod baseline;

@@ -38,7 +38,7 @@ P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
 exists (1:r0=1)
 ";
 
-/// A test with a counting loop that has more rounds than any bound on the rounds of loops.
+/// A test with a loop of 1000 iterations: more than the maximum number that a check explores.
 const COUNTS: &str = "C counts
 {}
 P0(atomic_int* x) {
@@ -78,7 +78,7 @@ fn put(folder: &Path, name: &str, text: impl AsRef<[u8]>) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Runs `fencepost litmus`. Returns the exit code and the texts of both outputs.
+/// Runs `fencepost litmus`. Returns the exit code, the standard output and the standard error.
 fn litmus(args: &[&str]) -> (u8, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let all = ["fencepost", "litmus"].iter().chain(args).map(OsString::from);

@@ -101,7 +101,8 @@ fn traces_of_verify_can_be_replayed() {
     assert!(out.contains("The counterexample no longer reproduces"), "{out}");
 }
 
-/// Replays the recorded trace after `changes` to its text. Returns the exit code and both outputs.
+/// Makes `changes` to the text of the recorded trace, and replays the changed trace. Returns the
+/// exit code, the standard output and the standard error.
 fn changed(name: &str, changes: &[(&str, &str)], more: &[&str]) -> (u8, String, String) {
     let good = std::fs::read_to_string(finding("trace")).expect("it is kept");
     let text = changes.iter().fold(good, |text, (from, to)| {

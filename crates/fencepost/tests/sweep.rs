@@ -185,8 +185,9 @@ fn a_sweep_that_was_killed_at_any_moment_finishes_with_the_same_files() {
     }
 }
 
-/// A study whose workloads read numbers from files: two factors of a matrix product, and places.
-/// The files are in the folder `data` beside the study.
+/// A study whose workloads read numbers from files. `matmul` reads the two factors of a matrix
+/// product. `nn` reads the latitudes and longitudes of places. The files are in the folder `data`
+/// beside the study.
 const ON_NUMBERS: &str = r#"
 systems = ["hlrc-8cu"]
 scenarios = ["vi", "no-l1"]
@@ -333,7 +334,8 @@ fn a_report_of_an_unfinished_sweep_says_how_to_continue() {
     assert!(refused(&["report", out.to_str().unwrap()]).contains("cannot read "));
 }
 
-/// The results of the first sweep are still there when the second one is killed.
+/// A first sweep ends and writes its results. Then the study is extended, and a second sweep is
+/// killed before its end. The results of the first sweep are still in the folder.
 #[test]
 fn a_report_of_a_sweep_that_was_extended_and_not_finished_is_refused() {
     let (file, out) = study("sweep-extended", SMALL);

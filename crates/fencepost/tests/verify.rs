@@ -119,7 +119,8 @@ fn the_folder_of_charts_exists_early_and_holds_only_this_run() {
     assert_eq!(written(), expected);
 }
 
-/// The verdict comes first, then the findings against it, then the coverage.
+/// The output has the verdict on the protocol first, then the findings against the protocol, then
+/// the coverage.
 #[test]
 fn the_verdict_comes_first() {
     let found = shipped("docs/findings/hlrc.litmus");

@@ -6,7 +6,8 @@
 //! verifier kills.
 //!
 //! **Use it** to see whether the programs of a verification detect faults in a part of the code.
-//! Faults of rows, plans and sent bytes are seeded by [`explore::mutants`].
+//! [`explore::mutants`] seeds the faults of table rows, of plans (lists of steps) and of sent
+//! bytes.
 //!
 //! The modules, in the order of a run:
 //!

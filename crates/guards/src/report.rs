@@ -20,11 +20,11 @@ pub struct Counts {
     /// The number of mutants that no case (a program on a machine) kills and that are not argued to
     /// be equivalent to the protocol.
     pub survivors: usize,
-    /// The number of mutants for which no case shows a fault, but some case ends in a panic or a
-    /// signal.
+    /// The number of mutants for which no case (a program on a machine) shows a fault, but at least
+    /// one case ends in a panic or a signal.
     pub crashed: usize,
-    /// The number of mutants for which no case shows a fault, but in some case a step of a
-    /// controller never ends.
+    /// The number of mutants for which no case (a program on a machine) shows a fault, but at least
+    /// one case has a step of a controller that never ends.
     pub endless: usize,
     /// The number of mutants that no case (a program on a machine) kills and that are argued to be
     /// equivalent to the protocol.

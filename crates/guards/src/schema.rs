@@ -190,8 +190,9 @@ impl Schema {
         }
     }
 
-    /// The number of expressions without mutations, for each reason. `dropped` has the numbers of
-    /// the mutants that do not type-check. This is one of the reasons.
+    /// The number of expressions without mutations, for each reason. One of the reasons is that a
+    /// mutation does not type-check. `dropped` has the numbers of the mutants that do not
+    /// type-check.
     #[must_use]
     pub fn unseeded(&self, dropped: &BTreeSet<u32>) -> BTreeMap<&'static str, usize> {
         let mut all: BTreeMap<&'static str, usize> = BTreeMap::new();

@@ -101,8 +101,8 @@ const OF_VALUES: [(&str, &[&str]); 7] = [
     ("min", &["max"]),
     ("max", &["min"]),
 ];
-/// Pairs of methods of other types. A mutation replaces a call of the first method of a pair by a
-/// call of the second method.
+/// Pairs of methods, such as `push_back` and `push_front`. A mutation replaces a call of the first
+/// method of a pair by a call of the second method.
 const OTHER: [(&str, &str); 18] = [
     ("any", "all"),
     ("all", "any"),

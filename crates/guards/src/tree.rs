@@ -19,8 +19,8 @@ const TRIAL_MANIFEST: &str = "[package]\nname = \"trial\"\nversion = \"0.1.0\"\n
 const TRIAL_MAIN: &str = "mod switch {\n    pub use proto::guard::*;\n}\nmod trial;\n\n\
      fn main() {\n    std::process::exit(trial::main(std::env::args().skip(1).collect()));\n}\n";
 /// Rust code that is added to the rewritten tree. It implements the trait `KeyPart` for the types
-/// that occur in keys of the protocols. The substitute of a `NodeId` has the index 0, but keeps the
-/// kind of the node.
+/// that occur in keys of the protocols. The trait gives a substitute for a part of a key. The
+/// substitute of a `NodeId` has the index 0, but keeps the kind of the node.
 const KEY_PARTS: &str = "
 impl KeyPart for crate::NodeId {
     fn any(self) -> Self {

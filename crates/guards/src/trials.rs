@@ -16,15 +16,16 @@ pub enum Fate {
     /// There is no case (a program on a machine) in which the mutant changes the value of an
     /// expression.
     Unreached,
-    /// No case shows a fault of the mutant, and none ends abnormally.
+    /// No case (a program on a machine) shows a fault of the mutant, and no case ends abnormally.
     Survivor,
-    /// No case shows a fault, but in some case a step of a controller did not end.
+    /// No case (a program on a machine) shows a fault, but at least one case has a step of a
+    /// controller that did not end.
     Endless,
-    /// No case shows a fault, but in some case the mutant panicked, ended the process, or prevented
-    /// the construction of the machine.
+    /// No case (a program on a machine) shows a fault. But in at least one case, the mutant
+    /// panicked, ended the process, or prevented the construction of the machine.
     Crashed,
-    /// Some case shows a fault of the mutant: a forbidden outcome, an impossible input, a deadlock,
-    /// or an endless run.
+    /// At least one case (a program on a machine) shows a fault of the mutant: a forbidden outcome,
+    /// an impossible input, a deadlock, or an endless run.
     Killed,
 }
 

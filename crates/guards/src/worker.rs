@@ -8,9 +8,9 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 /// The result of one trial: one mutant on one case (a program on a machine).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The case shows a fault of the mutant. The text describes the fault.
+    /// The case (a program on a machine) shows a fault of the mutant. The text describes the fault.
     Killed(String),
-    /// The case ends and shows no fault of the mutant.
+    /// The case (a program on a machine) ends and shows no fault of the mutant.
     Left,
     /// The mutant panics, ends the process, or prevents the construction of the machine. The text
     /// gives the reason.

@@ -199,9 +199,9 @@ impl<P: Place, T: Word> Future for Loading<P, T> {
 }
 
 /// The future of an operation that returns no value. The operation takes place even if no one
-/// awaits the future. For a store or an update, the future is ready when the driver accepts the
-/// operation (allows the issuer to continue). For a fence or a barrier, the future is ready when
-/// the operation is complete.
+/// awaits the future. For a store or an update, the future is ready when the driver (such as the
+/// simulator) accepts the operation and so allows the issuer to continue. For a fence or a barrier,
+/// the future is ready when the operation is complete.
 #[derive(Debug)]
 pub struct Accepted {
     pending: PendingOp,

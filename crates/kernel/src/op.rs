@@ -35,9 +35,10 @@ impl OpId {
 
 /// The order, scope and hints of a synchronizing operation.
 ///
-/// A scope is given by its level, for example work-group or chiplet. The driver derives the scope
-/// instance from the level and the issuer: the issuer's own work-group, or the issuer's own
-/// chiplet. Only for a named scope does the field `named` give the instance.
+/// A scope is given by its level, for example work-group or chiplet. The driver (such as the
+/// simulator) derives the scope instance from the level and the issuer: the issuer's own
+/// work-group, or the issuer's own chiplet. Only for a named scope does the field `named` give the
+/// instance.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Semantics {
     /// The memory order of the operation.
@@ -46,7 +47,8 @@ pub struct Semantics {
     pub level: Level,
     /// The number of the named scope, if the level is [`Level::Named`].
     pub named: u32,
-    /// Further properties that the program knows and that the hardware may use.
+    /// Properties of the operation, besides order and scope, that the program knows and that the
+    /// hardware may use.
     pub hints: Hints,
 }
 
@@ -61,7 +63,7 @@ impl Semantics {
     }
 
     /// Adds the hint that the operation is remote: it synchronizes with operations of narrower
-    /// scopes elsewhere.
+    /// scopes on other compute units.
     #[must_use]
     pub const fn remote(mut self) -> Self {
         self.hints.remote = true;

@@ -168,7 +168,7 @@ impl Session {
         self.answer.as_ref()
     }
 
-    /// Ends the program and gives its answer, if the host has ended.
+    /// Ends the program. Returns its answer, or `None` if the host code has not ended.
     #[must_use]
     pub fn into_answer(self) -> Option<Answer> {
         self.answer

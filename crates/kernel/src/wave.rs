@@ -400,8 +400,8 @@ impl Wave {
     }
 
     /// Replaces each element atomically if its old value equals the expected value. The value of
-    /// the future has the old values: where one equals the expected value, the operation of the
-    /// lane has succeeded.
+    /// the future has the old values. If the old value of a lane equals the expected value, the
+    /// operation of this lane has succeeded.
     #[inline]
     #[track_caller]
     pub fn compare_exchange<T: Word, P: Place>(

@@ -1,4 +1,5 @@
-//! An error of a program is an error of its run, with the place.
+//! If a program has an error, its run ends with this error. The error names the place in the
+//! source.
 
 use core::future::Future;
 

@@ -81,7 +81,7 @@ pub struct NumbersInput {
 /// The description of a table of input numbers in the record of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct TableRecord {
-    /// The content of the table, such as `places`.
+    /// A word for the meaning of the numbers in the table, such as `places`.
     pub content: &'static str,
     /// The file of the table and the format of the file, in one line.
     pub origin: String,

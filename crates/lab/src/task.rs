@@ -35,9 +35,9 @@ pub struct InputRequest {
     pub weight: u64,
 }
 
-/// The size that is assumed for an input that a workload itself provides, and for a task without an
-/// input whose settings have their defaults. The unit is an arc of a graph. The size is used only
-/// to sort tasks and to estimate the time of runs.
+/// The size that is assumed for an input that a workload itself provides. It is also the size of a
+/// task that has no input and has all settings at their defaults. The unit is an arc of a graph.
+/// The size is used only to sort tasks and to estimate the time of runs.
 const USUAL_WEIGHT: u64 = 1 << 17;
 
 impl InputRequest {

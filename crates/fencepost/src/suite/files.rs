@@ -244,8 +244,8 @@ fn in_folder(folder: &Path) -> Result<Vec<FolderEntry>, Failure> {
 /// The contents of all tables of expectations.
 #[derive(Debug, Default)]
 struct Table {
-    /// The rows of all tables by their position. The rows of one table follow the rows of the table
-    /// before.
+    /// One row for each test file that the tables name. The key is the position of the file in the
+    /// order in which the tables first name the files.
     rows: BTreeMap<usize, Row>,
     by_file: BTreeMap<PathBuf, usize>,
     /// The tests that a table names, but whose files cannot be found.

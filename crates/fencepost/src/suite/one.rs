@@ -14,8 +14,8 @@ use crate::clock::Deadline;
 /// The result of a test for printing, and its contribution to the summary.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
-    /// The result of the test. Either JSON, or text in the format of herd with further parts after
-    /// it.
+    /// The result of the test. It is either JSON, or text in the format of herd, followed by
+    /// explanations if there are any.
     pub(super) text: String,
     /// An execution of the test as a graph in the DOT language. `None` if the user does not request
     /// it.

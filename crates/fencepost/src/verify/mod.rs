@@ -109,7 +109,7 @@ fn question(arguments: &VerifyArguments) -> Result<Question, Failure> {
     })
 }
 
-/// The number of cores of the host.
+/// The number of processor cores that this process may use.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, NonZeroUsize::get)
 }

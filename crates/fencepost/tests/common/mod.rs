@@ -16,7 +16,7 @@ pub(crate) fn scratch(name: &str) -> PathBuf {
     folder
 }
 
-/// Runs a command of Fencepost. Returns the exit code and the texts of both outputs.
+/// Runs a command of Fencepost. Returns the exit code, the standard output and the standard error.
 pub(crate) fn fencepost(args: &[&str]) -> (u8, String, String) {
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let all = std::iter::once("fencepost").chain(args.iter().copied()).map(OsString::from);

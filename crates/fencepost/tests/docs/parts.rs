@@ -73,7 +73,8 @@ struct Row {
     /// The names in the first cell of the row: parts (pieces of code from which protocols are
     /// built).
     names: Vec<String>,
-    /// The names of protocols in the last cell of the row: the users of these parts.
+    /// The names in the last cell of the row: the protocols that use the parts of the row. Parts
+    /// are pieces of code from which protocols are built.
     users: Names,
 }
 

@@ -22,7 +22,8 @@ fn lines_fit(shown: &[String], output: &[String]) -> bool {
     is_same && lines_fit(rest, others)
 }
 
-/// A line in which a fixed sign replaces each time, because times differ in every run.
+/// A line in which a fixed sign replaces each duration such as `0.3 s`, because durations differ in
+/// every run.
 fn settle(line: &str) -> String {
     let mut words: Vec<String> = line.trim_end().split(' ').map(str::to_owned).collect();
     for at in 1..words.len() {

@@ -13,7 +13,8 @@ use crate::tree;
 const DATA: &str = "docs/results/verification.toml";
 const PAGE: &str = "docs/results/verification.md";
 
-/// The text of the page above the records. Its statements hold for all records.
+/// The beginning of the page with the results of verification, above the records. Its statements
+/// hold for all records.
 const HEAD: &str = "\
 # Results of verification
 

@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The result of a command line: the text of both outputs together, and the exit code.
+/// The result of a command line: the standard output and the standard error in one text, and the
+/// exit code.
 pub(crate) struct Printed {
     pub(crate) text: String,
     pub(crate) code: i32,

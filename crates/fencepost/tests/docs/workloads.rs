@@ -317,8 +317,9 @@ fn the_page_defines_every_statistic_that_the_command_prints() {
     assert!(keys.len() > 20 && missing.is_empty(), "{PAGE} does not define {missing:?}");
 }
 
-/// The page says which columns papers also print. If the definition of reuse across kernels were
-/// reversed, this test would fail.
+/// The workloads that the STC paper names have reuse across kernels, and `vec-copy` has none. So
+/// this test fails if the definition of reuse across kernels is reversed. The page of workloads
+/// says which of its columns papers also print.
 #[test]
 fn programs_that_stc_names_are_reused_across_kernels() {
     let all = catalog::workloads();

@@ -15,9 +15,9 @@ use crate::study::Study;
 use crate::systems::{Systems, read_text};
 use crate::task::Task;
 
-/// Runs the tasks of a chunk that have no result, on `jobs` threads. `study` is the path of the
-/// batch's copy of the study. `chunk` has the form `BATCH/NUMBER`: the name of the batch and the
-/// number of the chunk. Several workers may run the same chunk at the same time.
+/// Runs those tasks of a chunk (a group of runs) that have no result, on `jobs` threads. `study` is
+/// the path of the batch's copy of the study. `chunk` has the form `BATCH/NUMBER`: the name of the
+/// batch and the number of the chunk. Several workers may run the same chunk at the same time.
 ///
 /// # Errors
 /// If the chunk does not exist, if another version of Fencepost created the batch, or if the

@@ -82,9 +82,10 @@ pub struct Statistics {
     /// bytes. Lines that `true_shared_lines` counts are not included.
     pub false_shared_lines: u64,
     /// The imbalance between compute units. For each launch of a kernel, take the number of vector
-    /// operations of the busiest compute unit, and the mean number over all compute units. The
-    /// imbalance is the sum of the first numbers divided by the sum of the means. Memory operations
-    /// and arithmetic both count as vector operations. The value 1 means balance.
+    /// operations of the busiest compute unit (the maximum), and the mean number over all compute
+    /// units. The imbalance is the sum of the maxima over all launches, divided by the sum of the
+    /// means. Memory operations and arithmetic both count as vector operations. The value 1 means
+    /// balance.
     pub imbalance: f64,
 }
 

@@ -46,9 +46,11 @@ pub struct At {
 /// A relation between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// The left value is below the right one. The interval of their difference is below zero.
+    /// The left value is below the right value. The confidence interval of the left value minus the
+    /// right value is below zero.
     Less,
-    /// The left value is above the right one. The interval of their difference is above zero.
+    /// The left value is above the right value. The confidence interval of the left value minus the
+    /// right value is above zero.
     Greater,
     /// The left value is above the right value, or below the right value by no more than the
     /// tolerance.
@@ -63,11 +65,11 @@ pub enum Relation {
 /// One comparison of an order. The comparisons of an order are joined by `and`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
-    /// The expression on the left side.
+    /// The expression to the left of the comparison's operator.
     pub left: Expr,
-    /// The relation between the two sides.
+    /// The relation that the comparison states between the values of `left` and `right`.
     pub relation: Relation,
-    /// The expression on the right side.
+    /// The expression to the right of the comparison's operator.
     pub right: Expr,
     /// The text of the comparison, as the experiment file writes it.
     pub text: String,

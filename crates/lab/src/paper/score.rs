@@ -116,11 +116,12 @@ pub(crate) fn close_counts(claim: &Claim) -> Option<[f64; 2]> {
     Some([(effect - room).exp().ceil(), (effect + room).exp().floor()])
 }
 
-/// Scores a comparison of two means by paired seeds. `difference` is the interval of the left value
-/// less the right value, over the seeds. The comparison is reproduced if it holds for all
-/// differences of the interval, and contradicted if it holds for none. `size` is the larger of the
-/// two absolute means. The tolerance of `~`, `>=` and `<=` is a share of it, and so is the smallest
-/// difference that counts for `<` and `>`.
+/// Finds the status of a comparison of two means. `difference` is the left value minus the right
+/// value of the same seed: the mean over the seeds, with its confidence interval. The status is
+/// `Reproduced` if the comparison holds for all differences in the interval, and `Contradicted` if
+/// it holds for none. `size` is the larger of the absolute values of the two means. Two limits are
+/// shares of `size`: the tolerance of `~`, `>=` and `<=`, and the smallest difference that counts
+/// for `<` and `>`.
 pub(crate) fn compare(difference: Interval, relation: Relation, size: f64) -> Status {
     let (allowed, least) = (ALIKE * size, NO_SIGN_BELOW * size);
     let Interval { low, high, .. } = difference;

@@ -13,10 +13,10 @@
 //! | `serve`, `answer` | memory performs an operation; the answer of memory arrives; a trace may have one move for both |
 //! | `timer` | a timer expires |
 //! | `evict` | a way is evicted; the machine makes no other eviction |
-//! | `tick` | the clock ticks, for all stations or for one; the clock does not tick because cycles pass |
+//! | `tick` | the clock ticks, for all stations or for one; the clock ticks only at these moves, however many cycles pass |
 //! | `cross` | an operation that a core has delayed reaches a station that does not serve the core's plain loads, or the answer of the operation returns from that station |
-//! | `boundary`, `next` | an agent makes its request at the boundary of a kernel; the next step of the program begins |
-//! | `preempt`, `resume` | a work-group leaves its compute unit, which releases; the work-group moves to another compute unit, which acquires |
+//! | `boundary`, `next` | a compute unit or the command processor makes its acquire or release request at the beginning or end of a kernel; the next step of the program begins |
+//! | `preempt`, `resume` | the compute unit of a work-group makes a release, and the work-group leaves it; another compute unit takes the work-group and makes an acquire |
 //!
 //! Two parts of a run are not in the trace. If the program has only one kernel, the start of this
 //! kernel is not in the trace, because all caches are empty then. The end of the last kernel, which

@@ -174,7 +174,9 @@ fn thresholds(published: &serde_json::Value) -> Vec<f64> {
     [0.0, 1.0].into_iter().chain(published).collect()
 }
 
-/// The text of a published value, in the format of published numbers.
+/// The text of the published value of a claim: a number, a range with the word `to` between its
+/// ends, or a statement. Numbers have the format of [`as_published`]. The text is `-` if the paper
+/// publishes no value.
 fn published(of: &serde_json::Value) -> String {
     let numbers = match of {
         serde_json::Value::Array(values) => values.iter().map(serde_json::Value::as_f64).collect(),

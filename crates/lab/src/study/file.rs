@@ -153,8 +153,8 @@ fn seeds(source: &Source, entry: &Entry<'_>) -> Result<Vec<u64>, Error> {
     Ok(seeds)
 }
 
-/// Reads an entry of the file that gives values to machine parameters, each named by its path. The
-/// entries `[machine]` and `where` have this form.
+/// Reads an entry of a study's file. The entry gives values to machine parameters, each named by
+/// its path. The entries `[machine]` and `where` have this form.
 fn machine(source: &Source, entry: &Entry<'_>) -> Result<Vec<Axis>, Error> {
     paths(source, table(source, entry.value)?, "")
 }

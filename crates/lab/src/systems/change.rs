@@ -24,8 +24,8 @@ pub(crate) const TABLES: [&str; 1] = ["noc.topology"];
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// The path of the parameter in the machine file, such as `l1.bytes`. For a parameter of a
-    /// further cache level (`level`), the path contains the name of the level, as in
-    /// `level.l3.bytes`.
+    /// cache level other than the L1s and the L2, the path contains `level` and the name of the
+    /// level, as in `level.l3.bytes`.
     pub key: String,
     /// The new value of the parameter.
     pub value: toml::Value,
@@ -325,8 +325,9 @@ fn read(table: &toml::Table, change: &Change) -> Result<(), Refusal> {
     Err(Refusal::Value(misfit.unwrap_or_else(|| explain(message))))
 }
 
-/// The path of a faulty parameter as text. Machine files list the further cache levels, so `path`
-/// has the index of a level in this list. The text has the name of the level instead.
+/// The path of a faulty parameter as text. Machine files have a list of the cache levels other than
+/// the L1s and the L2, so `path` has the index of a level in this list. The text has the name of
+/// the level instead.
 fn named(system: &System, path: &[String]) -> String {
     let mut path = path.to_vec();
     if let [first, at, ..] = &mut path[..]

@@ -1,7 +1,7 @@
 //! The recorded results of the mutants of guards. A guard is code of a protocol's controller
-//! outside tables and plans. A mutant of a guard is a protocol with one seeded fault in this code.
-//! The command `guards --record` runs these mutants and writes the record. A verification does not
-//! run them.
+//! outside transition tables and plans (lists of steps). A mutant of a guard is a protocol with one
+//! seeded fault in this code. The command `guards --record` runs these mutants and writes the
+//! record. A verification does not run them.
 
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
@@ -34,7 +34,7 @@ pub struct GuardCounts {
 }
 
 /// The record of a run of mutants: protocols that each have one seeded fault in a guard. A guard is
-/// code of a protocol's controller outside tables and plans.
+/// code of a protocol's controller outside transition tables and plans (lists of steps).
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Guards {
     /// The version of the sources that were mutated: a date and a commit.
