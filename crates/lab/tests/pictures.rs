@@ -76,8 +76,9 @@ fn page() -> String {
     of_results(&results) + &differences()
 }
 
-/// HTML pages with waterfall charts: with a large cause and small causes, with almost no
-/// difference, and with two large causes.
+/// HTML pages with waterfall charts of the causes of a difference in cycles. The first chart has a
+/// large cause and small causes, the second shows almost no difference, and the third has two large
+/// causes.
 fn differences() -> String {
     let of = |a: &str, cycles: &[i64]| {
         let names = ["queue-dram", "local-memory", "imbalance", "acquire", "load", "host", "issue"];

@@ -1,5 +1,5 @@
-//! Checks that figures show published values beside the measured values, and that groups of
-//! machines have the names of the machines as labels.
+//! Checks that figures show published values beside the measured values, and that a figure that
+//! compares machines labels each group of bars with the name of its machine.
 
 use std::collections::BTreeMap;
 use std::path::Path;

@@ -44,8 +44,8 @@ enum Place {
     Word(String),
     /// The element holds the result with this name.
     Result(String),
-    /// The litmus program has no such location. Accesses are not compared, and a read returns this
-    /// value.
+    /// The litmus program has no word for the element. Accesses to the element are not compared,
+    /// and a read of the element returns this value.
     Other(i64),
     /// The element must not be reached.
     Out,
@@ -357,11 +357,12 @@ fn the_deque() {
     }
 }
 
-/// The shapes of deque programs that exist with the policy `published`.
+/// The shapes (operations of the two threads) of the deque programs that exist with the policy
+/// `published`.
 const PUBLISHED: [&str; 2] = ["pop-steal-twice", "push-steal"];
 
-/// Compares the lock of a workload with its litmus program. Variables of the same name are the same
-/// word.
+/// Compares the lock of a workload with its litmus program. The first element of each array of the
+/// workload, except for `ready`, is the word of the litmus program with the name of the array.
 fn lock(name: &str, workload: &str, policy: &str, settings: &[(&str, &str)], at: &[(u32, u32)]) {
     let make = || {
         let workload = workloads::find(workload).expect("there is such a workload");

@@ -236,8 +236,8 @@ fn reads_follow_the_order_of_writes() {
     assert!(!report.verdict && !report.has_race());
 }
 
-/// Section "Acyclicity": a read comes before the writes that are ordered after the write that it
-/// returns, unless the read races with the write that it returns.
+/// Section "Acyclicity": let a read return the value of a write W. Then the read comes before the
+/// writes that are ordered after W, unless the read races with W.
 #[test]
 fn an_ordered_read_comes_before_later_writes() {
     // The last read is private, so the other thread's write is not ordered before it.

@@ -29,7 +29,8 @@ impl Boundary {
     /// The memory order of every request at the beginning or the end of a kernel.
     pub const ORDER: Order = Order::AcqRel;
 
-    /// The agents that make a request in this step, on a machine with `cus` compute units.
+    /// The agents that make a request in this step of a kernel's beginning or end, on a machine
+    /// with `cus` compute units.
     pub fn agents(self, cus: u16) -> impl Iterator<Item = Agent> {
         let cus = match self {
             Boundary::BeginCus | Boundary::EndCus => cus,
@@ -39,9 +40,10 @@ impl Boundary {
         (0..cus).map(Agent::Cu).chain(machine)
     }
 
-    /// The scope of the requests of this step. The request of `EndMachine` has system scope. The
-    /// request of `BeginMachine` has system scope if the host has written memory since the previous
-    /// kernel (`host_has_written`). All other requests have device scope.
+    /// The scope of the requests in this step of a kernel's beginning or end. The request of
+    /// `EndMachine` has system scope. The request of `BeginMachine` has system scope if the host
+    /// has written memory since the previous kernel (`host_has_written`). All other requests have
+    /// device scope.
     #[must_use]
     pub const fn scope(self, host_has_written: bool) -> Scope {
         match self {
@@ -61,7 +63,7 @@ impl Boundary {
         }
     }
 
-    /// The request that each agent makes in this step.
+    /// The request that each agent makes in this step of a kernel's beginning or end.
     #[must_use]
     pub fn request(self, kernel: KernelId, host_has_written: bool) -> Request {
         Request {

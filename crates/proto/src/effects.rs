@@ -162,8 +162,9 @@ impl<M> Effects<M> {
         self.inner.push(StationEffect::Resume(slot, Some(data)));
     }
 
-    /// Presents the inputs that are parked under this key (wait for the event that it names) to the
-    /// controller again, oldest first, until one of them must wait for the same key again.
+    /// Wakes the inputs that are parked under this key: they wait for the event that the key names.
+    /// Presents these inputs to the controller again, oldest first, until one of them must wait for
+    /// the same key again.
     #[inline]
     pub fn wake(&mut self, key: Key) {
         self.inner.push(StationEffect::Wake(key));

@@ -1,8 +1,8 @@
 //! Issue rules: which operations of one thread or wavefront may overlap.
 //!
-//! A rule is a pure state machine like a controller, so the verifier covers the core
-//! as well as the caches. The driver offers operations in program order, follows the
-//! verdict, and reports completions.
+//! A rule is a pure state machine like a controller, so the verifier covers the core as well as the
+//! caches. The driver (such as the simulator) offers operations in program order. For each
+//! operation it follows the verdict of the rule, and it reports when the operation is complete.
 
 use crate::request::Order;
 

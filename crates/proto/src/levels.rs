@@ -35,28 +35,28 @@ pub struct Kind {
 }
 
 impl Kind {
-    /// A kind that keeps lines. The machine must declare its level.
+    /// A kind of controller that keeps lines. The machine must declare the level of this kind.
     #[must_use]
     pub const fn cache(name: &'static str, level: &'static str, per: Per) -> Kind {
         Kind { name, level, per, has_lines: true, over: None, serves: Serves::Home }
     }
 
-    /// A kind that keeps no lines. `per` names the part of the machine (such as a chiplet) that has
-    /// its own controller. If the machine does not declare the level, each such part has one
-    /// controller with its own connection to the network.
+    /// A kind of controller that keeps no lines. `per` names the part of the machine (such as a
+    /// chiplet) that has its own controller. If the machine does not declare the level, each such
+    /// part has one controller with its own connection to the network.
     #[must_use]
     pub const fn port(name: &'static str, level: &'static str, per: Per) -> Kind {
         Kind { has_lines: false, ..Kind::cache(name, level, per) }
     }
 
-    /// A copy of this kind, with `level` as the next level towards memory.
+    /// A copy of this kind of controller, with `level` as the next level towards memory.
     #[must_use]
     pub const fn over(self, level: &'static str) -> Kind {
         Kind { over: Some(level), ..self }
     }
 
-    /// A copy of this kind in which each controller serves only the controllers of its own part of
-    /// the machine, such as its own chiplet.
+    /// A copy of this kind of controller. Each controller of the copy serves only the controllers
+    /// of its own part of the machine, such as its own chiplet.
     #[must_use]
     pub const fn serving_own(self) -> Kind {
         Kind { serves: Serves::Own, ..self }

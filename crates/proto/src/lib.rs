@@ -1,4 +1,5 @@
-//! The common types of Fencepost, and the contract (the interface) between protocols and drivers.
+//! The common types of Fencepost, and the contract (the interface) between protocols and drivers. A
+//! driver runs the controllers of a protocol, as the simulator does.
 //!
 //! This crate holds what protocols, drivers and checkers share: addresses, lines and byte masks,
 //! requests with order and scope, tables as data, the contract of a controller, the station (a

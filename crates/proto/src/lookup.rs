@@ -1,4 +1,4 @@
-//! A hash map for entries that change with almost every input. Maps with equal
+//! A hash map for entries that change with almost every input of a controller. Maps with equal
 //! contents are equal and hash alike.
 
 use core::hash::{BuildHasher, Hash, Hasher};

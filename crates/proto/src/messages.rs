@@ -1,4 +1,4 @@
-//! Declaration of messages with the properties that drivers and charts use.
+//! Declaration of messages with the properties that drivers (such as the simulator) and charts use.
 
 /// Declares an enumeration of messages, and implements [`Message`](crate::Message) for it.
 ///
@@ -9,9 +9,9 @@
 /// * `bytes(|line| expression)`: the number of bytes after the header, on a machine with
 ///   lines of `line` bytes. The default is 0.
 /// * `access`: the message requests a line from the receiver.
-/// * `order(expression)`: whether the message must stay behind parked messages of the same sender
-///   for the same line. The default is true for a message marked `access`, and false for any other
-///   message.
+/// * `order(expression)`: whether the message must stay behind parked (waiting) messages of the
+///   same sender for the same line. The default is true for a message marked `access`, and false
+///   for any other message.
 /// * `writes(field)`: the mask of the written bytes that the message carries.
 /// * `ages(|elapsed| expression)`: the effect of elapsed time on the message.
 /// * `times(field, ..)`: the logical times in the message.

@@ -13,7 +13,7 @@ pub const TEST_BYTES: u64 = 2 << 30;
 /// The result of replaying a counterexample.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// The replayed run, with its moves.
+    /// The replayed run, with its moves (steps).
     pub shown: ReplayedRun,
     /// The verdict: whether the fault that the trace records occurred again.
     pub verdict: Verdict,
@@ -38,8 +38,8 @@ impl Replayed {
     /// sentence.
     ///
     /// # Errors
-    /// If the moves of the trace cannot be made on the machine. The error is the text in the field
-    /// `end`, which is then a whole sentence.
+    /// If the machine cannot make the moves (steps) of the trace. The error is the text in the
+    /// field `end`, which is then a whole sentence.
     pub fn sentence(&self) -> Result<&'static str, &str> {
         match self.verdict {
             Verdict::Same => Ok("The same fault comes out"),

@@ -1,5 +1,5 @@
-//! The results of verifying a protocol: findings (counterexamples), and complaints (sentences for
-//! the user).
+//! The results of verifying a protocol: findings (violations, each with a counterexample), and
+//! complaints (sentences for the user).
 
 use std::sync::Arc;
 
@@ -19,7 +19,8 @@ pub struct Verified<'v> {
     /// The tests that were explored. A finding (a violation) has the index of its test in this
     /// list.
     pub tests: &'v [Arc<Test>],
-    /// For each finding, the replay of its counterexample. `None` if it could not be replayed.
+    /// For each finding (a violation), the replay of its counterexample. `None` if the
+    /// counterexample could not be replayed.
     pub charts: Vec<Option<Replay>>,
     /// The maximum number of operations of the generated programs.
     pub operations: u8,
@@ -43,7 +44,7 @@ impl Verified<'_> {
     }
 
     /// The title of a finding (a violation that was found), in three lines: the test and the
-    /// violation, the bounds of the machine, and the placement.
+    /// violation, the bounds of the machine, and the placement of the threads and words.
     #[must_use]
     pub fn title(&self, finding: usize) -> String {
         let finding = &self.verification.findings[finding];
@@ -52,8 +53,8 @@ impl Verified<'_> {
         format!("{}: {}\n{}\n{placement}", test.name, finding.violation.why, finding.bounds)
     }
 
-    /// The chart of a finding's counterexample as text. `None` if the counterexample could not be
-    /// replayed.
+    /// The chart, as text, of the counterexample of a finding (a violation). `None` if the
+    /// counterexample could not be replayed.
     #[must_use]
     pub fn chart(&self, finding: usize) -> Option<String> {
         self.charts[finding].as_ref().map(|replay| chart::text(replay, &self.title(finding)))
@@ -86,8 +87,8 @@ impl Verified<'_> {
     }
 }
 
-/// Replays the counterexample of each finding, for a chart. If `stop` returns true, a replay may
-/// lack the reasons why its final state is forbidden.
+/// Replays the counterexample of each finding (a violation), for a chart. If `stop` returns true, a
+/// replay may lack the reasons why its final state is forbidden.
 pub(super) fn charts(
     subject: &Subject,
     tests: &[Arc<Test>],

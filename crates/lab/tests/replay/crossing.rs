@@ -1,5 +1,6 @@
 //! Tests the timed replay of a protocol whose compute units have one cache for loads and another
-//! cache for stores. Requests to the cache for stores, and their answers, take the move `cross`.
+//! cache for stores. In a trace, each request to the cache for stores is a move (step) `cross`, and
+//! so is each answer.
 
 use std::collections::BTreeSet;
 

@@ -260,7 +260,8 @@ fn the_machine_follows_every_walk_of_the_explorer() {
     assert_eq!(seen, BTreeSet::from(["answer", "deliver", "evict", "issue", "serve", "timer"]), "{kinds:?}");
 }
 
-/// The faults are deadlocks, impossible rows of tables, and unfinished work at the end of a run.
+/// The faults are deadlocks, uses of table rows that the protocol declares impossible, and
+/// unfinished work at the end of a run.
 #[test]
 fn faults_other_than_outcomes_are_reproduced() {
     let mut seen = BTreeMap::<Fault, usize>::new();

@@ -13,7 +13,7 @@ use proto::{Agent, WritePolicy};
 use crate::walk::{comes_to_its_end, is_known, plain, walk};
 use crate::{COMBINING, Dice, comes_out, timed};
 
-/// The kinds of the moves of a trace: the first word of each move.
+/// The kinds of the moves (steps) of a trace: the first word of each move.
 fn kinds(trace: &Trace) -> BTreeSet<String> {
     let kind = |mv: &Move| mv.to_string().split(' ').next().unwrap_or_default().to_owned();
     trace.violation.moves.iter().map(kind).collect()
@@ -243,7 +243,8 @@ fn faults_of_preemptions_are_reproduced() {
     }
 }
 
-/// Checks that the timed machine refuses moves in a wrong order, as the explorer does.
+/// Checks that the timed machine refuses traces whose kernel boundaries or preemptions are in a
+/// wrong order, as the explorer does.
 #[test]
 fn boundaries_and_preemptions_out_of_order_are_refused() {
     let is_it = |mutant: &Mutant| is_of(mutant, FAULTS[0]);

@@ -8,11 +8,11 @@ use lab::replay::Timed;
 
 use crate::Dice;
 
-/// The maximum number of moves of a walk. A longer walk is dropped.
+/// The maximum number of moves (steps) of a walk (a random schedule). A longer walk is dropped.
 const MOVES_MAX: usize = 250;
 
-/// The moves that are possible after `moves`. The error is the end of the run, if the run has
-/// ended.
+/// The moves (steps) that are possible after the moves in `moves`. If the run has ended, returns
+/// its end as an error.
 fn open(
     explorer: &mut Explorer,
     test: &Test,
@@ -82,7 +82,8 @@ pub(crate) fn is_known(why: &str) -> bool {
     known.iter().any(|known| why.contains(known))
 }
 
-/// Asserts that the timed machine reaches the same end as the walk in the explorer.
+/// Asserts that the timed replay of a walk (a random schedule) reaches the same end as the walk in
+/// the explorer.
 pub(crate) fn comes_to_its_end(trace: &Trace, timed: Result<Timed, String>) {
     let timed = timed.unwrap_or_else(|why| panic!("{why}:\n{trace}"));
     assert_eq!(timed.end, trace.violation.why, "{trace}");

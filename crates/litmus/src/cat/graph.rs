@@ -21,7 +21,7 @@ use crate::parse::Place;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct NodeId(pub(crate) u32);
 
-/// A relation that the search chooses, or that follows directly from these choices.
+/// A relation that the search chooses, or that follows directly from the choices of the search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) enum Chosen {
     /// The reads-from relation.

@@ -11,7 +11,7 @@ use crate::cat::stage::StagedCheck;
 use crate::exec::matrix;
 use crate::exec::set::{EventSet, Word, members};
 
-/// A check in linear form.
+/// A linear check: a check of the form `acyclic (known | rf | co | fr)`.
 #[derive(Clone, Debug)]
 pub(crate) struct Linear<W> {
     /// The candidates for reads-from edges: pairs that become edges of the checked relation when
@@ -27,8 +27,8 @@ pub(crate) struct Linear<W> {
 }
 
 impl<W: Word> Linear<W> {
-    /// Converts a check to the linear form. `None` if the check does not have this form. A flag or
-    /// a negated check does not have it.
+    /// Converts a check to the linear form `acyclic (known | rf | co | fr)`. `None` if the check
+    /// does not have this form. A flag or a negated check does not have it.
     pub(crate) fn of(graph: &Graph<W>, check: &StagedCheck) -> Option<Linear<W>> {
         if check.kind != CheckKind::Acyclic || check.negated || check.flag {
             return None;
@@ -91,12 +91,12 @@ impl<W: Word> Linear<W> {
         }
     }
 
-    /// Whether the relation is acyclic before the search makes its first choice.
+    /// Whether the checked relation is acyclic before the search makes its first choice.
     pub(crate) fn starts_acyclic(&self) -> bool {
         matrix::is_irreflexive(&self.closure)
     }
 
-    /// Adds one edge to the relation. Returns false if the edge closes a cycle.
+    /// Adds one edge to the checked relation. Returns false if the edge closes a cycle.
     #[inline]
     fn add(&mut self, from: usize, to: usize) -> bool {
         if from == to || self.closure[to].has(from) {

@@ -81,8 +81,8 @@ pub(crate) struct Gaps {
     pub(crate) size: bool,
     pub(crate) states: bool,
     pub(crate) time: bool,
-    /// Whether executions are missing in which a thread waits. No final state is missing because of
-    /// this gap.
+    /// Whether the check left out executions in which a thread waits. The omission loses no
+    /// final state.
     pub(crate) waiting: bool,
 }
 
@@ -162,9 +162,10 @@ pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Res
 /// Selects the combinations of paths (one path for each thread) to examine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Paths {
-    /// The combinations in which all threads end.
+    /// The combinations of paths in which all threads end.
     Whole,
-    /// The combinations in which some thread waits, or has a loop iteration without an effect.
+    /// The combinations of paths in which some thread waits, or has a loop iteration without an
+    /// effect.
     Waiting,
 }
 

@@ -71,7 +71,7 @@ impl Counter {
         self.reported += 1;
     }
 
-    /// Computes the counts that the search should give from `all`, the list of all executions.
+    /// Computes, from the set `all` of all executions, the counts that the search should give.
     fn of(all: &BTreeSet<Pairs>) -> Counter {
         let mut counter = Counter::default();
         for (rf, co, flags) in all {

@@ -3,8 +3,8 @@
 use crate::program::{Expr, Fence, Instr, Program, Term, ThreadId};
 
 /// For each position in the thread's code and for the end of the code, whether each register is
-/// live. A register is live if its value may still be read by a later instruction, by the condition
-/// or by the filter.
+/// live. A register is live if its value may still be used: by a later instruction, as a part of
+/// the final state, or by the test's filter on final states.
 pub(crate) fn live_registers(program: &Program, id: ThreadId) -> Vec<Vec<bool>> {
     let thread = program.thread(id);
     let count = thread.registers.len();

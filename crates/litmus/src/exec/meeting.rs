@@ -171,7 +171,8 @@ impl Skeleton<'_> {
     }
 }
 
-/// Whether two arrivals are at the same barrier, in any round.
+/// Whether two arrivals are at the same barrier. The numbers of earlier arrivals of their threads
+/// at this barrier (the rounds) may differ.
 fn is_same(a: &Meeting, b: &Meeting) -> bool {
     (a.group, a.instance, a.id) == (b.group, b.instance, b.id)
 }

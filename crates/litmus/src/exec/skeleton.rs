@@ -55,7 +55,7 @@ pub struct Skeleton<'p> {
     /// The undefined behaviour on these paths: its reason and its source line. `None` if the paths
     /// have no undefined behaviour.
     pub fault: Option<(&'static str, u32)>,
-    /// Whether some threads of a barrier arrive at it, and others never do.
+    /// Whether, at some barrier, a thread waits for another thread that never arrives.
     pub divergent: bool,
 }
 

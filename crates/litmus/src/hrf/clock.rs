@@ -62,8 +62,8 @@ impl Clocks {
         }
     }
 
-    /// Adds the accesses that the channel carries to the accesses that thread `t` knows (that
-    /// happen before its next step).
+    /// Thread `t` gets to know the accesses that the channel carries: they are added to its known
+    /// accesses (those that happen before its next step).
     pub(crate) fn acquire(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {

@@ -23,8 +23,8 @@ pub struct Link {
 /// are positions in the list of the execution's steps.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Gap {
-    /// No release follows the earlier of the two racing accesses, neither in its thread nor in a
-    /// thread that has synchronized with it.
+    /// No release follows the earlier of the two racing accesses, neither in the thread of that
+    /// access nor in another thread that has synchronized with this thread.
     NoRelease,
     /// No acquire precedes the later of the two racing accesses.
     NoAcquire,
@@ -242,7 +242,7 @@ pub(crate) fn links(program: &Program, reading: Reading, execution: &Execution) 
 }
 
 impl Gap {
-    /// Describes the gap in words.
+    /// Describes the gap (a reason why one access does not happen before the other) in words.
     #[must_use]
     pub fn describe(&self, program: &Program, race: &Race) -> String {
         let steps = &race.execution.steps;

@@ -1,7 +1,6 @@
 //! Analyses a program before the search. The analysis computes the role and the footprint of every
-//! instruction, the footprint of everything that each thread may still do from each position of its
-//! code on, and the accesses that may still race. A footprint is the set of resources that an
-//! operation uses.
+//! instruction, the footprint of all operations that may follow each position in a thread's code,
+//! and the accesses that may still race. A footprint is the set of resources that operations use.
 
 use super::footprint::Footprint;
 use super::role::{self, Roles};

@@ -294,9 +294,9 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Leaves the state on top of the stack, and returns to the state before it. If the test has a
-    /// filter, and an execution that continues from the left state passes it, reports the conflicts
-    /// that were recorded for that state.
+    /// Leaves the state on top of the stack (the old state), and returns to the state before it. If
+    /// the test has a filter, and some execution that continues from the old state passes the
+    /// filter, reports the conflicts that were recorded for the old state.
     fn leave(&mut self) {
         let frame = &self.frames[self.depth];
         let passes = frame.passes;
@@ -324,7 +324,7 @@ fn bits(set: u64) -> impl Iterator<Item = usize> {
 
 /// Finds a smallest set of threads whose next steps commute with all future steps of the other
 /// threads. Returns the enabled threads of this set, and whether any thread is enabled. Also
-/// computes the footprint of each thread's next step.
+/// computes the footprint (the used resources) of each thread's next step.
 fn find_persistent(plan: &Plan<'_>, frame: &mut Frame) -> Result<(u64, bool), CheckError> {
     let state = &frame.state;
     let threads = state.threads.len();

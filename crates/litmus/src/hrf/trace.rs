@@ -67,8 +67,8 @@ pub(crate) fn replay(plan: &Plan<'_>, path: &[Choice]) -> Result<Execution, Chec
     Ok(Execution { steps })
 }
 
-/// Replays the choices of `path` on the program of `plan`. The path may come from a program that
-/// differs from it in scopes. Returns whether two accesses race.
+/// Replays the choices of `path` on the program of `plan`. The path may come from the same program
+/// with other scopes. Returns whether two accesses race.
 pub(crate) fn has_race(plan: &Plan<'_>, path: &[Choice]) -> Result<bool, CheckError> {
     let mut state = State::start(plan)?;
     let mut conflicts: Vec<Conflict> = Vec::new();

@@ -141,7 +141,8 @@ impl Scopes {
         self.iter().find(|(_, s)| s.level == level && s.members.contains(thread)).map(|(id, _)| id)
     }
 
-    /// The instance that contains `thread` and whose level or name the test writes as `kind`.
+    /// The instance that contains `thread` and has the level or the name `kind` in the text of the
+    /// test.
     #[must_use]
     pub fn enclosing_kind(&self, thread: ThreadId, kind: &str) -> Option<ScopeId> {
         self.iter().find(|(_, s)| s.kind == kind && s.members.contains(thread)).map(|(id, _)| id)

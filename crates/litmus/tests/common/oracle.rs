@@ -178,7 +178,7 @@ impl Oracle<'_> {
         true
     }
 
-    /// Runs the branches of thread `t` up to its next other instruction. Stops the thread if it
+    /// Runs thread `t` up to its next instruction that is not a branch. Stops the thread if it
     /// repeats a loop too often.
     fn settle(&self, m: &mut Machine, t: usize) {
         let code = &self.program.threads[t].code;

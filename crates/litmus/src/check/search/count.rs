@@ -176,8 +176,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
     }
 
     /// Whether each of `checks` gives the same result for every combination of the writes that the
-    /// undecided reads may read from, and each check that is not a flag holds. The bounds of the
-    /// relations are already in the graph.
+    /// undecided reads may read from. In addition, each check that is not a flag must hold. The
+    /// bounds of the relations are already in the graph.
     fn hold_for_all(&mut self, checks: &[(usize, Vec<NodeId>)]) -> Result<bool, Halt> {
         for (number, plan) in checks {
             self.refresh_nodes(plan)?;
@@ -195,9 +195,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(true)
     }
 
-    /// Writes the bounds of the relations that the search chooses to their nodes in the graph: the
-    /// pairs that are certainly in the relation (low bound), and the pairs that may be in it (high
-    /// bound).
+    /// For each relation that the search chooses, writes its two bounds to the nodes of the
+    /// relation in the graph: the pairs that are certainly in the relation (low bound), and the
+    /// pairs that may be in it (high bound).
     fn publish_bounds(&mut self, open: &[Open<W>]) {
         let n = self.co.len();
         let mut possible: Vec<EventSet<W>> = (0..n).map(|read| self.possible(read)).collect();

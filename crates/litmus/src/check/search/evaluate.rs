@@ -28,7 +28,8 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         newest
     }
 
-    /// Writes the choices that have changed since the last call to their nodes in the graph.
+    /// For each choice of the search that has changed since the last call, writes the choice to its
+    /// node in the graph.
     pub(super) fn flush(&mut self) {
         let dirty = core::mem::take(&mut self.dirty);
         if dirty != 0 {

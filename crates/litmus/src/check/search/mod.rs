@@ -122,8 +122,8 @@ struct Search<'a, 'p, V, W> {
     /// read-modify-writes.
     narrow: Vec<usize>,
     /// The equations `read = value` that follow from guards (the conditions under which paths are
-    /// taken). Each entry has the read, the first event of the thread whose guard it is, and the
-    /// value.
+    /// taken). Each entry has the read, the first event of the thread to which the guard belongs,
+    /// and the value.
     equal: Vec<(usize, usize, Sym)>,
     /// For each read, the writes from which it may read.
     candidates: Vec<EventSet<W>>,
