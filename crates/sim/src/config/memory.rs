@@ -41,8 +41,8 @@ pub enum Invalidation {
 }
 
 /// The mechanism by which a cache finds its dirty lines at the beginning of a flush. In a walk, the
-/// cache looks at its lines one after the other. The station (the cache's controller) serves no
-/// request during a walk, and writes the dirty lines out after it.
+/// cache looks through all its lines. The station (the cache's controller) serves no request during
+/// the walk, and writes the dirty lines out after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlushWalk {
