@@ -1,5 +1,5 @@
-//! A queue that allocates memory only when it gets a second element. Most queues of parked inputs
-//! have one element.
+//! A queue that allocates memory only when it gets a second element. The inputs that wait at a
+//! controller are kept in such queues, and most of these queues have one element.
 
 use std::collections::VecDeque;
 

@@ -97,7 +97,7 @@ pub struct MemoryLevel {
     pub name: String,
     /// The part of the machine that has its own `count` controllers of the level.
     pub per: Per,
-    /// The number of controllers in each such part of the machine.
+    /// The number of controllers of the level in each part of the machine that `per` names.
     pub count: u16,
     /// The shape of each controller's array of lines. `None` if the controllers keep no lines.
     pub array: Option<CacheShape>,

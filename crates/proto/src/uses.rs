@@ -137,12 +137,13 @@ pub struct Uses {
     /// Changes of epochs that this controller completed as their manager. An epoch is a time in
     /// which the protocol allows writes to a group of addresses.
     pub changes_ended: u32,
-    /// Writes that were blocked, because the epoch (the time in which the protocol allows writes to
-    /// the addresses of their band) had not come.
+    /// Writes that were blocked, because their epoch (the time in which the protocol allows writes
+    /// to the group of addresses that contains their line) had not come.
     pub writes_blocked: u32,
     /// The number of writes that were blocked when this controller changed its epochs (the times in
     /// which the protocol allows writes to groups of addresses).
     pub blocked_at_change: u32,
-    /// The number of blocked writes after the step, if the step blocked a write.
+    /// If the step blocked a write, the number of writes that are blocked at this controller after
+    /// the step. A blocked write waits for the time in which the protocol allows it (its epoch).
     pub blocked_now: u32,
 }

@@ -73,8 +73,8 @@ fn a_write_waits_for_a_lease_until_its_deadline() {
     assert!(run.is_err(), "the write is never performed");
 }
 
-/// Inputs of other wavefronts arrive in the cycle of a deadline, and the lease that then ends is
-/// followed by others. Each of them has a deadline of its own.
+/// Inputs of other wavefronts arrive in the cycle of a deadline. A lease ends at the deadline, and
+/// further leases follow it. Each of these leases has a deadline of its own.
 #[test]
 fn a_deadline_that_another_input_meets_is_followed_by_the_next_one() {
     const WORDS: u64 = 64;

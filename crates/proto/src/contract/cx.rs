@@ -82,8 +82,9 @@ impl<'a, P: Protocol> Cx<'a, P> {
         has_waiters(self.parked, Key::Way(set))
     }
 
-    /// Whether a parked input waits for this line. While a wake of the line presents inputs, the
-    /// inputs that wait for their turn in this wake do not count.
+    /// Whether a parked input waits for this line. When the line changes, a wake presents its
+    /// parked inputs again, one after the other. During the wake, the inputs that are still to be
+    /// presented do not count.
     #[inline]
     #[must_use]
     pub fn has_line_waiter(&self, line: LineAddr) -> bool {

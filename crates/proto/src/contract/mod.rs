@@ -50,7 +50,7 @@ pub enum Input<'a, M> {
     /// Time passes: `elapsed` clock ticks since the last tick input, at least one. Controllers keep
     /// times relative to now; see [`Message::age`].
     Tick {
-        /// The number of ticks of the clock since the previous input of this kind.
+        /// The number of ticks of the clock since the previous tick input.
         elapsed: u32,
     },
 }
@@ -134,7 +134,8 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     }
     /// Processes one input. A step that returns `Stall`, `NeedWay` or `Impossible` leaves the
     /// controller unchanged. There are two exceptions: the controller has already performed earlier
-    /// steps of the request's plan, or the request is parked under its own slot.
+    /// steps of the request's plan, or the request stalls until an answer for its own slot arrives
+    /// ([`Key::Slot`]).
     fn step(&mut self, input: Input<'_, Self::Msg>, cx: &mut Cx<'_, P>) -> Disposition;
     /// The line that answers a non-atomic load at once. A driver (such as the simulator) may use
     /// this line and skip the controller's step. Therefore the function may return `Some` only if

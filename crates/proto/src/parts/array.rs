@@ -15,7 +15,7 @@ use core::hash::Hash;
 /// which costs nothing before its first use.
 const EMPTY: u64 = 0;
 
-/// The tag that stands for a line in an entry.
+/// The tag that stands for a line in the array.
 #[inline]
 fn tag_of(line: LineAddr) -> u64 {
     line.0.wrapping_add(1)
@@ -43,11 +43,11 @@ const PRINTS_AT_ONCE: usize = 8;
 /// The rule by which a cache numbers the lines. The number of a line selects its set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Indexing {
-    /// The number is the line's address. A cache that may hold any line uses this rule.
+    /// The number of a line is its address. A cache that may hold any line uses this rule.
     Line,
-    /// The number is the line's address divided by the number of banks.
+    /// The number of a line is its address divided by the number of banks.
     Banks(Divisor),
-    /// The number is the position of the line among the lines of its chiplet, divided by the number
+    /// The number of a line is its position among the lines of its chiplet, divided by the number
     /// of banks. A bank that serves only the lines of its chiplet uses this rule.
     Home(Divisor),
 }
@@ -97,7 +97,7 @@ const TAG: usize = 0;
 const VALID: usize = 1;
 const DIRTY: usize = 2;
 
-/// The tag in an entry.
+/// The tag in an entry, which has the tag and the masks of one way.
 #[inline]
 fn tag_in(entry: &Entry) -> u64 {
     entry[TAG] as u64

@@ -13,7 +13,7 @@ pub struct Countdowns<K> {
     now: u64,
     /// The time at which each duration ends.
     ends: BTreeMap<K, u64>,
-    /// The same ends, in the order of time.
+    /// For each duration, the time at which it ends and its key, in the order of these times.
     order: BTreeSet<(u64, K)>,
 }
 

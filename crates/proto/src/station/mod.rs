@@ -49,8 +49,9 @@ pub(crate) enum Parked<M> {
 /// key, the inputs of the list are presented again.
 pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
 
-/// Whether an input waits for the event that a key names (is parked under the key). While a wake of
-/// this key presents inputs, the inputs that wait for their turn in this wake do not count.
+/// Whether an input waits for the event that a key names (is parked under the key). When the event
+/// happens, a wake presents the inputs again, one after the other. During the wake, the inputs that
+/// are still to be presented do not count.
 #[inline]
 pub(crate) fn has_waiters<M>(parked: &ParkedInputs<M>, key: Key) -> bool {
     parked.get(&key).is_some_and(|list| !list.is_empty())

@@ -11,13 +11,13 @@ use super::number;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
-    /// `count` controllers per compute unit.
+    /// The level's `count` is the number of its controllers per compute unit.
     Cu,
-    /// `count` controllers per chiplet.
+    /// The level's `count` is the number of its controllers per chiplet.
     Chiplet,
-    /// `count` controllers in the whole machine.
+    /// The level's `count` is the number of its controllers in the whole machine.
     Machine,
-    /// `count` controllers per host.
+    /// The level's `count` is the number of its controllers per host.
     Host,
 }
 
@@ -77,7 +77,7 @@ pub struct LevelSpec {
     /// The capacity of a controller's store FIFO (its store buffer), in dirty lines.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub store_fifo_entries: u32,
-    /// The rule for a store: keep its bytes here, or pass them on to the level below.
+    /// The rule for a store: keep its bytes in this level, or pass them on to the level below.
     #[serde(default = "combining")]
     pub write_policy: WritePolicy,
     /// The mechanism by which an acquire invalidates the data array: all lines together, one after

@@ -36,26 +36,28 @@ pub enum Invalidation {
     /// The lines are invalidated one after the other, in `invalidate_cycles` for each.
     Walked,
     /// An acquire leaves all lines in the cache, so loads can return stale values. No claim of a
-    /// protocol holds. Use it to measure the cost of invalidations.
+    /// protocol holds. The purpose of this mechanism is to measure the cost of invalidations.
     None,
 }
 
-/// The mechanism by which a cache finds its dirty lines at the beginning of a flush. The station (the
-/// cache's controller) serves no request during a walk, and writes the lines out after it.
+/// The mechanism by which a cache finds its dirty lines at the beginning of a flush. In a walk, the
+/// cache looks through all its lines. The station (the cache's controller) serves no request during
+/// the walk, and writes the dirty lines out after it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlushWalk {
-    /// The store FIFO names the dirty lines, so there is no walk.
+    /// The store FIFO (the store buffer) names the dirty lines, so the cache does not search for
+    /// them.
     #[default]
     None,
-    /// The cache looks at one line in each cycle.
+    /// To find its dirty lines, the cache looks at one line in each cycle.
     Lines,
-    /// The cache looks at all lines of one set in each cycle.
+    /// To find its dirty lines, the cache looks at all lines of one set in each cycle.
     Sets,
 }
 
 impl FlushWalk {
-    /// The cycles of a walk over a cache with this number of lines.
+    /// The cycles that a cache with this number of lines takes to find its dirty lines.
     pub(crate) fn cycles(self, lines: u64, ways: u32) -> u64 {
         match self {
             FlushWalk::None => 0,
@@ -64,8 +66,9 @@ impl FlushWalk {
         }
     }
 
-    /// The maximum number of dirty lines in a cache with this number of lines. A cache that walks has
-    /// no store FIFO.
+    /// The maximum number of dirty lines in a cache with this number of lines. A cache that looks
+    /// through its lines to find the dirty ones has no store FIFO (store buffer), so every line may
+    /// be dirty.
     pub(super) fn dirty_lines(self, fifo_entries: u32, lines: u32) -> u32 {
         if self == FlushWalk::None { fifo_entries } else { lines }
     }

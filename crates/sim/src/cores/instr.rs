@@ -49,9 +49,9 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Instr {
     pub(crate) owner: Owner,
-    /// The operation of the program that waits for this instruction. `None` if no program waits:
-    /// either the issue rule let the program continue early, or the beginning or end of a kernel
-    /// made the request.
+    /// The operation of the program that waits for this instruction. `None` if no operation waits:
+    /// the issue rule has let the program continue early, or the instruction is an acquire or
+    /// release at the beginning or end of a kernel, or for a work-group that moves.
     pub(crate) op: Option<OpId>,
     pub(crate) issue: IssueId,
     pub(crate) phase: Phase,

@@ -23,8 +23,8 @@ pub(crate) struct Host {
     draining_since: Option<Cycle>,
     /// Whether the host waits until the writes of the completed kernels are released to it.
     waits_for_release: bool,
-    /// The cycles for which copies have waited for the machine to become idle. The run's cycles
-    /// exclude them.
+    /// The cycles for which copies of whole arrays by the host have waited for the machine to
+    /// become idle. The run's cycles exclude these waits.
     untimed_cycles: u64,
     ended: bool,
     /// Whether the host has written since the last kernel began.
@@ -42,13 +42,14 @@ impl Host {
         self.current.is_some() || !self.pending.is_empty()
     }
 
-    /// Whether a copy waits until nothing is outstanding in the machine.
+    /// Whether a host copy (a copy of a whole array) waits until nothing is outstanding in the
+    /// machine.
     pub(crate) fn is_draining(&self) -> bool {
         self.draining_since.is_some()
     }
 
-    /// The cycles for which copies have waited for the machine to become idle. The run's cycles
-    /// exclude them.
+    /// The cycles for which copies of whole arrays by the host have waited for the machine to
+    /// become idle. The run's cycles exclude these waits.
     pub(crate) fn untimed_cycles(&self) -> u64 {
         self.untimed_cycles
     }

@@ -129,9 +129,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.cores.waves().all(|(_, wave)| is_done(wave)) && !self.host.is_at_work() && !is_preempted
     }
 
-    /// The possible moves (steps of a script) that do not name a held event. Such moves begin the
-    /// next step of the program, make a request at a kernel boundary, or resume a preempted
-    /// work-group.
+    /// The possible moves (steps of a script) that begin the next step of the program, make a
+    /// request at a kernel boundary, or resume a preempted work-group. These moves name no held
+    /// event (an event that waits for a move).
     pub(crate) fn open_without_events(&self) -> Vec<Move> {
         let Some(script) = &self.script else { return Vec::new() };
         let mut open = Vec::new();

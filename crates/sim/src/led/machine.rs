@@ -290,10 +290,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         true
     }
 
-    /// If the last move (a step of the script) led to a row that the protocol's tables call
-    /// impossible, or left a station (a controller with its parked inputs) with a wrong count or
-    /// with a parked input that should have been presented again, the message of this fault.
-    /// Otherwise `None`.
+    /// The message of a fault in the last move (a step of the script), or `None` if it had no
+    /// fault. The move is at fault if it led to a row that the protocol's tables call impossible.
+    /// It is also at fault if a station (a controller with its parked inputs) now has a wrong
+    /// count, or a parked input that should have been presented again.
     fn impossible(&mut self) -> Result<Option<String>, RunError> {
         match self.engine.take_failure() {
             None => Ok(self.stations.numbers().find_map(|at| self.stations.fabric().fault(at))),

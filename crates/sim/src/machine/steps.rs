@@ -28,9 +28,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Handles a deadline event: advances the clock of the station (controller) to the current
-    /// cycle. The station then decides whether its deadline has come. If another input of this cycle
-    /// has advanced the clock already, the station may have set its next deadline in that step, when
-    /// this event was still pending. So the next deadline is scheduled here.
+    /// cycle. The station then decides whether its deadline has come. An earlier input of the same
+    /// cycle may have advanced the clock already. The next deadline was not scheduled then, because
+    /// this event was still pending. Therefore this function schedules it.
     pub(super) fn deadline_due(&mut self, now: Cycle, station: StationId) {
         self.stations.deadline_due(now, station);
         self.catch_up(now, station);

@@ -2,10 +2,11 @@
 //!
 //! Compute units and other components that come in groups are divided among the chiplets in order.
 //! The compute units of a chiplet are spread evenly over its nodes, and so are the banks of the
-//! shared levels: over the area of a grid, or along its edge ([`BankNodes`]). On a crossbar with enough ports, compute units take the first ports and banks the
-//! ports after them. A component that exists only once is at the middle node of the first chiplet;
-//! the host is at the first node of that chiplet. The memory of a bank's lines is attached beside
-//! the bank, even if a protocol has no controller there.
+//! shared levels: over the area of a grid, or along its edge ([`BankNodes`]). On a crossbar with
+//! enough ports, compute units take the first ports and banks the ports after them. A component
+//! that exists only once is at the middle node of the first chiplet; the host is at the first node
+//! of that chiplet. The memory of a bank's lines is attached beside the bank, even if a protocol
+//! has no controller there.
 
 use proto::Per;
 

@@ -234,8 +234,8 @@ impl Ports {
         Some(pending)
     }
 
-    /// Changes the activity (access, acquire or release) to which the time of certain requests is
-    /// attributed from now on.
+    /// Changes the activity (such as access, acquire or release) to which the time of requests is
+    /// attributed from now on. `spends` has the requests, by slot, each with its new activity.
     #[inline(never)]
     pub(crate) fn set_activity(
         &mut self,

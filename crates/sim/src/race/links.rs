@@ -138,8 +138,8 @@ impl Thread {
         self.knows_anyway(thread, epoch) || self.clocks.iter().any(|(_, clock)| clock.of(thread) >= epoch)
     }
 
-    /// Whether epoch `epoch` of `thread` (the time between two of its releases) happened before the
-    /// next operation of the thread to which `self` belongs, if both access local memory.
+    /// For accesses to local memory: whether epoch `epoch` of `thread` (the time between two of its
+    /// releases) happened before the next operation of the thread to which `self` belongs.
     #[inline]
     pub(super) fn knows_locally(&self, thread: ThreadId, epoch: u32) -> bool {
         self.local.of(thread) >= epoch || self.knows(thread, epoch)

@@ -76,9 +76,9 @@ impl Spent {
     }
 
     /// The waits of the request up to cycle `now`, at which an input of its station (controller)
-    /// arrives. `trail` has the cycles that the input has waited in queues. They are limited to the
-    /// time of the current activity, because the input may have been sent before the activity
-    /// began.
+    /// arrives. `trail` has the cycles that the input has waited in queues. The input may have been
+    /// sent before the request's current activity began. Therefore its cycles in queues count only
+    /// up to the duration of this activity.
     #[inline]
     pub(crate) fn until(&self, now: Cycle, trail: Trail) -> Waits {
         let mut waits = self.waits;

@@ -57,7 +57,7 @@ pub struct Wait {
 /// The event that a thread waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Awaited {
-    /// The answer to an operation.
+    /// The thread waits for the answer to an operation.
     Answer {
         /// The name of the operation: `load`, `atomic`, ...
         what: &'static str,
@@ -69,7 +69,7 @@ pub enum Awaited {
         /// The place where the request is now, as text.
         at: String,
     },
-    /// The arrival of the other wavefronts of the work-group at a barrier.
+    /// The thread waits at a barrier until the other wavefronts of its work-group arrive.
     Barrier {
         /// The number of wavefronts that wait at the barrier.
         arrived: u32,
@@ -78,7 +78,7 @@ pub enum Awaited {
         /// The number of wavefronts in the work-group.
         waves: u32,
     },
-    /// A change of a value that the thread reads in a loop.
+    /// The thread spins: it waits for a change of a value, which it reads in a loop.
     Spins {
         /// The name of the operation that the thread repeats.
         what: &'static str,
@@ -88,9 +88,10 @@ pub enum Awaited {
         /// The value that the thread read last. `None` if it is not known.
         value: Option<u64>,
     },
-    /// The end of the kernel with this name.
+    /// The thread (the host) waits for the end of the kernel with this name.
     Kernel(String),
-    /// The first cycle of the waiting wavefront, or its turn on the SIMD unit.
+    /// The thread waits until it can issue its next operation. For example, a wavefront waits for
+    /// its start or for its turn on the SIMD unit.
     Turn,
 }
 

@@ -33,18 +33,19 @@ pub(crate) enum StepInput {
 /// The cycles at which the effects of a step leave the station (controller).
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LeaveTimes {
-    /// The cycle at which messages and memory operations leave.
+    /// The cycle at which messages and memory operations leave the station (controller).
     pub(crate) sends: Cycle,
-    /// The cycle at which answers with bytes leave.
+    /// The cycle at which answers with bytes leave the station (controller).
     pub(crate) values: Cycle,
-    /// The cycle at which answers without bytes leave.
+    /// The cycle at which answers without bytes leave the station (controller).
     pub(crate) accepts: Cycle,
     /// The cycles that the input waited until the station (controller) was free.
     pub(crate) queued: u64,
     /// The cycles during which the station (controller) invalidates lines and serves no request.
     pub(crate) invalidation: u64,
-    /// The cycle at which the walk of a flush that begins in this step ends. The station (controller)
-    /// serves no request before. `None` if no walk begins.
+    /// If a flush begins in this step: the cycle at which the cache has found its dirty lines.
+    /// Before this cycle, the station (controller) serves no request. `None` if no flush begins, or
+    /// if the cache need not search for the lines.
     pub(crate) walk_end: Option<Cycle>,
 }
 

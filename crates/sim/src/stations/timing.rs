@@ -20,7 +20,7 @@ pub(crate) struct StationTiming {
     pub(crate) invalidate_cycles: u64,
     /// Whether an invalidation removes lines one after the other.
     pub(crate) is_walked: bool,
-    /// Cycles of the walk over the cache at the beginning of a flush.
+    /// Cycles that the cache takes to find its dirty lines at the beginning of a flush.
     pub(crate) flush_cycles: u64,
     /// The number of requests from cores that may enter a station (controller) in one cycle.
     pub(crate) ports: u32,

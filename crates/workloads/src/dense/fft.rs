@@ -95,7 +95,7 @@ impl Numbers {
 struct Pass {
     from: Numbers,
     to: Numbers,
-    /// The powers of the complex root of unity.
+    /// The powers of the complex root of unity whose degree is the size of the whole transform.
     roots: Numbers,
     radix: u64,
     /// The size of the transforms that are finished before this pass.

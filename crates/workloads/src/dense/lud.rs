@@ -256,7 +256,7 @@ fn compare(answer: &Answer, triangles: &[f32], n: usize) -> Result<(), WrongAnsw
 #[derive(Clone, Copy, Debug, Default)]
 struct Products {
     sum: f64,
-    /// The sum of the absolute values of the products.
+    /// The sum of the absolute values of the products that add up to the element.
     magnitude: f64,
 }
 
@@ -282,8 +282,9 @@ impl Products {
         products
     }
 
-    /// Whether the element differs from `want` by at most the error of a decomposition in single
-    /// precision (Higham, Accuracy and Stability of Numerical Algorithms, theorem 9.3).
+    /// Whether this element of the product differs from `want` by at most the error of a
+    /// decomposition in single precision (Higham, Accuracy and Stability of Numerical Algorithms,
+    /// theorem 9.3).
     fn is_near(&self, want: f32, n: usize) -> bool {
         let error = n as f64 * f64::from(f32::EPSILON) * self.magnitude;
         (self.sum - f64::from(want)).abs() <= error + f64::from(f32::MIN_POSITIVE)

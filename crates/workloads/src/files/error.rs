@@ -88,7 +88,7 @@ pub enum FileError {
     /// A compressed text file ends early or is damaged.
     #[error("{place}: the rest of the compressed file, from here on, cannot be read: {reason}")]
     BadGzip {
-        /// The end of the readable part.
+        /// The position at which the readable part of the file ends.
         place: FilePosition,
         /// The cause of the error.
         reason: String,
