@@ -109,7 +109,7 @@ fn only_owners_may_keep_dirty_bytes_under_a_write_through_policy() {
     );
 }
 
-/// Makes a bank register an L1 for the line.
+/// Makes a bank register an L1 for the line `LINE`.
 fn register(bank: &mut SingleStation) {
     let msg = Msg::Bank(ToBank::Register { line: LINE, mask: ByteMask::range(0, 4), slot: Some(Slot(0)) });
     let fetch = bank.message(L1, &msg).expect("a row for it");

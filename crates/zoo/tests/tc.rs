@@ -1,4 +1,5 @@
-//! The bank of temporal coherence, by hand. In explored machines, a lease has two ticks.
+//! Tests of an L2 bank of temporal coherence, to which a test delivers messages one by one. A lease
+//! has two ticks, as on the machines that the explorer checks.
 
 use drive::{At, Machine, Nodes, Record, StationInput};
 use proto::{
@@ -35,7 +36,7 @@ impl Bank {
         Bank { machine: Machine::new(nodes), at }
     }
 
-    /// A bank with the line, for which the compute unit 0 has a lease.
+    /// A bank that holds the line `LINE`. Compute unit 0 has a lease for this line.
     fn leased() -> Bank {
         let mut bank = Bank::new();
         let asked = bank.receive(0, &Msg::from(ToBank::Get { line: LINE }));

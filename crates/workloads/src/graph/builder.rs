@@ -101,8 +101,8 @@ impl<'o> GraphBuilder<'o> {
         (vertices + 1).saturating_mul(ROW_BYTES).saturating_add(arcs.saturating_mul(self.arc_bytes()))
     }
 
-    /// Reserves memory for a graph of the size in the header. Fails if the memory budget is too
-    /// small.
+    /// Reserves memory for a graph of the size that the header of the file states. Fails if the
+    /// memory budget is too small.
     pub(crate) fn reserve(&mut self, place: FilePosition, vertices: u64, arcs: u64) -> Result<(), FileError> {
         let budget_bytes = self.options.memory_bytes;
         let needed_bytes = self.needed_bytes(vertices, arcs);

@@ -238,8 +238,8 @@ impl Queues {
         StealOutcome::Task(w.load(self.slots, self.slot(queue, head)).await)
     }
 
-    /// Refills the queue for the next kernel, unless the host has done so: its first `tasks` slots are
-    /// its tasks. `w` has one active lane.
+    /// Refills a queue for the next kernel, unless the host refills the queues. The first `tasks`
+    /// slots of the queue then hold its tasks. `w` has one active lane.
     pub fn refill(&self, w: &Wave, queue: u32, tasks: u32) {
         if self.policy.refill == Refill::Host {
             return;

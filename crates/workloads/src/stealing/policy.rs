@@ -177,8 +177,8 @@ pub(crate) const ORDERING: Setting = Setting::policy(
 
 /// A wavefront stops stealing after it has found this number of empty queues in a row. The default
 /// is 4. Table 6 of the hLRC paper shows that, on six of nine inputs, other L1 caches serve about 5
-/// to 13 atomics for each sweep and work-group. A look at a closed queue makes one of these atomics,
-/// so the looks of two wavefronts make eight.
+/// to 13 atomics for each sweep and work-group. A wavefront that looks at an empty queue makes one
+/// of these atomics. Two wavefronts that look at four empty queues each therefore make eight.
 pub(crate) const ATTEMPTS: Setting = Setting::count(
     "attempts",
     4,

@@ -16,9 +16,11 @@ use kernel::rng::Rng;
 use super::deque::{Queues, StealOutcome};
 use super::policy::Stealing;
 
-/// The bit of a word in local memory that says that the own queue is empty after this round.
+/// The bit of a task's word in local memory that says that the work-group's own queue is empty
+/// after this round. In a round, the first wavefront takes a task for each wavefront.
 const LAST: u32 = 1 << 31;
-/// The word in local memory if the wavefront gets no task in the last round.
+/// The word in local memory for a wavefront that gets no task, because the work-group's own queue
+/// has too few tasks.
 const NOTHING: u32 = u32::MAX;
 /// The maximum number of tasks: the number of a task leaves the bit `LAST` free.
 pub(crate) const TASKS_MAX: u64 = 1 << 31;
@@ -31,10 +33,10 @@ pub struct Worker {
     leader: Wave,
     /// The number of rounds in which the first wavefront took tasks for all wavefronts.
     round: u64,
-    /// Whether the own queue was empty at the end of the last round. After that, the wavefront
-    /// gets tasks by itself.
+    /// Whether the work-group's own queue was empty after the most recent round. From then on, the
+    /// wavefront gets tasks by itself.
     is_alone: bool,
-    /// Whether the wavefront has pushed tasks since the own queue was empty.
+    /// Whether the wavefront has pushed tasks since it last found the work-group's own queue empty.
     has_pushed: bool,
     /// The queue of the last attempt to steal. `None` if the attempt found an empty queue.
     victim: Option<u32>,

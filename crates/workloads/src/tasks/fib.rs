@@ -61,9 +61,9 @@ struct Fib {
 }
 
 impl Fib {
-    /// Stores the number of each lane in the lane's frame, at the place of this child. If both
-    /// numbers of a frame are now stored, makes the task `add` for this frame. A lane without a
-    /// frame stores its number as the answer.
+    /// Stores the result of each lane's task in the lane's frame. `side` says at which of the two
+    /// places: that of the first or of the second child. If both results of a frame are now stored,
+    /// makes the task `add` for this frame. A lane without a frame stores its result as the answer.
     async fn leave(
         &self,
         w: &Wave,

@@ -41,13 +41,16 @@ pub(crate) const SCOPES: Setting = Setting::policy(
     "the scopes of the task queues",
 );
 
-/// The time at which a wavefront runs a task-front that is not full (section 7.1).
+/// The time at which a wavefront runs a task-front (a group of tasks) that is not full (section 7.1
+/// of the HRF paper).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PartialFronts {
-    /// A wavefront waits for a full front while any wavefront of the device runs tasks. If none
-    /// does and the shared queues are empty, the wavefront runs a front that is not full.
+    /// A wavefront waits for a full task-front (group of tasks) while any wavefront of the device
+    /// runs tasks. If no wavefront runs tasks and the shared queues are empty, the wavefront runs a
+    /// task-front that is not full.
     Late,
-    /// A wavefront runs a front that is not full as soon as it finds no full front.
+    /// A wavefront runs a task-front (a group of tasks) that is not full as soon as it finds no
+    /// full task-front.
     Early,
 }
 

@@ -33,7 +33,8 @@ pub(super) struct Ring {
     slots: Array<u64>,
     capacity: u32,
     level: Level,
-    /// The name of the queue. The error for a full queue shows it, and the setting of its capacity.
+    /// The name of the queue. The error for a full queue shows this name, and the name of the
+    /// setting for the queue's capacity.
     name: &'static str,
     setting: &'static str,
 }

@@ -43,7 +43,7 @@ pub trait TaskProgram<const WORDS: usize>: Copy + 'static {
 pub struct Plan {
     /// The scopes of the synchronization on the queues.
     pub scopes: Scopes,
-    /// The time at which a wavefront runs a task-front that is not full.
+    /// The time at which a wavefront runs a task-front (a group of tasks) that is not full.
     pub partial: PartialFronts,
     /// The number of work-groups. The number 0 means one for each compute unit.
     pub groups: u32,
@@ -154,8 +154,9 @@ impl Default for Plan {
 impl Plan {
     /// The plan that the settings select.
     ///
-    /// # Errors If the capacity of a queue is below the number of task-fronts (groups of tasks)
-    /// that the queue should have, or if a limit is exceeded.
+    /// # Errors
+    /// If the capacity of a queue is below the number of task-fronts (groups of tasks) that the
+    /// queue should have, or if a limit is exceeded.
     pub fn of(settings: &Settings) -> Result<Plan, BadSetting> {
         let count = |name: &str| settings.count(name) as u32;
         let plan = Plan {

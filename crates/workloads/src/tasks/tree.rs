@@ -29,13 +29,14 @@ pub enum TreeKind {
 /// The way in which the mean number of children depends on the height.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum TreeShape {
-    /// The mean falls linearly.
+    /// The mean number of children falls linearly as the height grows.
     Linear,
-    /// The mean falls exponentially.
+    /// The mean number of children falls as a power of the height. The benchmark calls this
+    /// decrease exponential.
     Exponential,
-    /// The mean rises and falls periodically.
+    /// The mean number of children rises and falls periodically as the height grows.
     Cyclic,
-    /// The mean is constant at heights below the depth of the tree, then zero.
+    /// The mean number of children is constant at heights below the depth of the tree, then zero.
     Fixed,
 }
 

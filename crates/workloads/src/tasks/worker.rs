@@ -332,8 +332,8 @@ impl<const WORDS: usize> Worker<WORDS> {
         Some(Entry { front, function: fullest as u32, tasks })
     }
 
-    /// Takes a front after the wavefront has found none: a front from a shared queue, or an open
-    /// front that is not full. Waits while another wavefront may still make tasks.
+    /// Takes a task-front (a group of tasks) after the wavefront has found none: one from a shared
+    /// queue, or an open one that is not full. Waits while another wavefront may still make tasks.
     async fn wait(&mut self) -> Option<Entry> {
         let (group, device) = (self.group, self.queues.device);
         if self.queues.partial == PartialFronts::Early

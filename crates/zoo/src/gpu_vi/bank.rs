@@ -15,7 +15,8 @@ use std::collections::BTreeSet;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Bank {
     store: BankLines<BankState>,
-    /// The sharers of each line. While they are invalidated, those whose acks are due.
+    /// The sharers of each line, which are the L1s that may have a copy. While the sharers of a
+    /// line are invalidated, only those whose acks are due.
     sharers: BTreeSet<(LineAddr, NodeId)>,
     /// The number of acks that are due, for all lines.
     due: u32,
@@ -35,10 +36,11 @@ pub enum Operand<'a> {
     Nothing,
 }
 
-/// The key under which fetches wait for the acquires of a round.
+/// The key under which new fetches wait while a round (a joint execution of acquires and releases
+/// at system scope) carries out its acquires.
 const ROUND: Key = Key::Other(0);
 
-/// Whether the protocol lacks this property.
+/// Whether the protocol is a test protocol that lacks the property `lack`.
 fn lacks<P: Directory>(cx: &Cx<'_, P>, lack: Lack) -> bool {
     cx.world.params.lacks == Some(lack)
 }
@@ -55,7 +57,8 @@ impl Bank {
         }
     }
 
-    /// The sharers of a line, or those whose acks are due.
+    /// The sharers of a line (L1s that may have a copy). While they are invalidated, only those
+    /// whose acks are due.
     fn sharers_of(&self, line: LineAddr) -> impl Iterator<Item = NodeId> {
         let first_level = |index| NodeId { kind: FIRST, index };
         let range = (line, first_level(0))..=(line, first_level(u16::MAX));
@@ -96,7 +99,7 @@ impl Bank {
         }
     }
 
-    /// Checks whether an access must wait, and otherwise carries its event out.
+    /// Carries out the event of an access, unless the access must wait.
     fn access<P: Directory>(
         &mut self,
         line: LineAddr,
@@ -152,8 +155,9 @@ impl Bank {
         Disposition::Done
     }
 
-    /// Arms the timer for the next step of the round, if the bank is ready for that step. Because
-    /// of the timer, inputs that the current step wakes come before the next step.
+    /// Arms the timer for the next step of the round (the joint execution of acquires and releases
+    /// at system scope), if the bank is ready for that step. Because of the timer, inputs that the
+    /// current step wakes come before the next step.
     fn arm_round<P: Directory>(&self, cx: &mut Cx<'_, P>) {
         let is_due = match self.round.phase {
             Phase::Idle => !self.round.next.is_empty(),
@@ -167,7 +171,8 @@ impl Bank {
         }
     }
 
-    /// Takes the next step of a round, if the bank is ready for that step.
+    /// Takes the next step of a round (a joint execution of acquires and releases at system scope),
+    /// if the bank is ready for that step.
     fn advance_round<P: Directory>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let round = &mut self.round;
         match round.phase {
@@ -204,13 +209,14 @@ impl Bank {
     }
 }
 
-/// The phase of a round that writes dirty lines out.
+/// Counts a flush, and returns the phase in which a round (a joint execution of acquires and
+/// releases at system scope) writes dirty lines out.
 fn begin_walk<P: Directory>(cx: &mut Cx<'_, P>) -> Phase {
     cx.fx.uses.flushes.count(Cause::Remote);
     Phase::Walk(Way(0))
 }
 
-/// Answers the given requests of a round.
+/// Answers these acquires and releases, which a round (their joint execution) has completed.
 fn answer<P: Directory>(requests: &[RoundRequest], cx: &mut Cx<'_, P>) {
     for &RoundRequest { node, slot, .. } in requests {
         cx.fx.send(node, parts::ToL1::BankDone { slot });

@@ -20,7 +20,8 @@ impl L1 {
         L1 { cache: FirstLevel::new(level, State::I) }
     }
 
-    /// Performs a step of a plan. `None`: the request continues with the next step.
+    /// Performs one step in the plan (list of steps) of a request. If the result is `None`, the
+    /// request continues with the next step.
     fn perform<P: Directory>(
         &mut self,
         step: Step,

@@ -57,25 +57,26 @@ messages! {
     }
 }
 
-/// A property that a protocol of this family lacks, for tests of this property.
+/// A property of the `gpu-vi` family that a test protocol lacks. Tests show that the explorer then
+/// finds a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Lack {
     /// The bank does not invalidate the first of the sharers.
     AnInvalidation,
     /// The bank counts each ack twice.
     ASingleCount,
-    /// The bank does not record a sharer if it knows one.
+    /// The bank does not record a sharer of a line if it already knows another one.
     ASecondSharer,
 }
 
 /// The parameters of the protocol.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Params {
-    /// The property that the protocol lacks.
+    /// The property that the protocol lacks. `None` for the protocol `gpu-vi` itself.
     lacks: Option<Lack>,
 }
 
-/// A protocol of this family.
+/// A protocol of the `gpu-vi` family: `gpu-vi` itself, or a test protocol that lacks one property.
 pub trait Directory:
     HasBankMessages + HasL1Messages + Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<ToL1>>
 {
@@ -105,7 +106,7 @@ const CLAIMS: &[Claim] = &[
     },
 ];
 
-/// Generates a protocol of the family.
+/// Generates `gpu-vi`, or a test protocol that lacks one property of `gpu-vi`.
 macro_rules! gpu_vi {
     (
         $(#[doc = $doc:literal])+
@@ -132,22 +133,23 @@ gpu_vi! {
     "write-through L1s, and a directory of sharers in the L2 that invalidates all copies before each write"
 }
 
-/// Protocols that lack one property, for the tests of this property. They are not registered.
+/// Protocols that lack one property, for the tests of this property. They are not in the list of
+/// protocols.
 pub mod lacking {
     use super::*;
 
     gpu_vi! {
-        /// The protocol, but one sharer is not invalidated.
+        /// The protocol `gpu-vi`, but one sharer is not invalidated.
         an_invalidation::AnInvalidation, lacks: Some(Lack::AnInvalidation),
         "gpu-vi-lacks-an-invalidation", "gpu-vi with a sharer that is not invalidated"
     }
     gpu_vi! {
-        /// The protocol, but each ack is counted twice.
+        /// The protocol `gpu-vi`, but each ack is counted twice.
         a_single_count::ASingleCount, lacks: Some(Lack::ASingleCount),
         "gpu-vi-lacks-a-single-count", "gpu-vi with acks that are counted twice"
     }
     gpu_vi! {
-        /// The protocol, but only the first sharer is recorded.
+        /// The protocol `gpu-vi`, but only the first sharer of a line is recorded.
         a_second_sharer::ASecondSharer, lacks: Some(Lack::ASecondSharer),
         "gpu-vi-lacks-a-second-sharer", "gpu-vi with one recorded sharer of a line"
     }

@@ -46,7 +46,7 @@ symbols! {
     }
 }
 
-/// The table of a line in the L1.
+/// The state transition table of a line in the L1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct L1Table;
 
@@ -179,7 +179,8 @@ impl BankEvent {
     }
 }
 
-/// The table of a line in a bank, with its entry in the directory.
+/// The state transition table of a line in a bank. The state of a line covers its entry in the
+/// directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BankTable;
 
@@ -243,12 +244,13 @@ impl Table for BankTable {
 }
 
 proto::plans! {
-    /// The plan of each operation at the L1.
+    /// The plan of each operation at the L1: the list of its steps.
     pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
 }
 
-/// A store is answered when it has been performed at the L2, so a release at device scope has
-/// nothing to do. No copy is stale, so an acquire at device scope has nothing to do, either.
+/// The steps of an operation. A store is answered when it has been performed at the L2, so a
+/// release at device scope has nothing to do. No copy is stale, so an acquire at device scope has
+/// nothing to do, either.
 const fn plan(key: PlanKey) -> Steps<Step> {
     use Step::*;
     let is_wide = matches!(key.reach(), Reach::System) && !key.is_plain();

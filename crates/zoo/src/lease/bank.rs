@@ -10,7 +10,8 @@ use proto::{
 };
 use std::collections::BTreeMap;
 
-/// The key under which accesses wait for the end of a rollover.
+/// The key under which accesses wait for the end of a rollover (a restart of all timestamps at
+/// zero).
 const ROLLED: Key = Key::Other(0);
 
 /// A bank of the L2.
@@ -25,14 +26,15 @@ pub struct Bank {
     /// Whether no line has entered the bank since `absent` exceeded all leases.
     is_ahead: bool,
     flushes: Flushes,
-    /// Whether this bank has reported that its next time exceeds the largest timestamp.
+    /// Whether this bank has reported that its next logical time exceeds the largest timestamp.
     overflows: bool,
-    /// Whether a rollover is under way, so that no access is performed.
+    /// Whether a rollover (a restart of all timestamps at zero) is under way, so that no access is
+    /// performed.
     is_stopped: bool,
 }
 
-/// The flushes of the bank, for which memory's acks are due. A request that arrives while acks are
-/// due joins the next round.
+/// The requests for a flush of the bank. Those in `now` wait for the flush under way, until memory
+/// has acknowledged its writes. A request that arrives during this flush joins the next flush.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Flushes {
     now: Vec<(NodeId, Slot)>,
@@ -43,9 +45,9 @@ struct Flushes {
 #[derive(Clone, Copy, Debug)]
 pub struct Asked<'a> {
     access: BankAccess<'a>,
-    /// The time before which the access is not performed.
+    /// The logical time before which the access is not performed.
     now: u32,
-    /// The version of the copy that the L1 has.
+    /// The version of the L1's copy of the line. `None` if the L1 has no copy.
     version: Option<u32>,
 }
 
@@ -133,14 +135,16 @@ impl Bank {
         self.leases.values().fold(self.absent, |latest, lease| latest.max(lease.end))
     }
 
-    /// Begins again at time zero.
+    /// Starts again at logical time zero: resets the versions and the leases of all lines.
     fn restart(&mut self) {
         self.leases.values_mut().for_each(|lease| *lease = Lease::default());
         (self.absent, self.is_ahead) = (0, self.leases.is_empty());
     }
 
-    /// Gets a time after the largest timestamp. `Some`: the access waits for the end of a rollover,
-    /// which this bank requests unless it has done so. As published, G-TSC does not wait.
+    /// Handles an access whose logical time would exceed the largest timestamp. The bank requests a
+    /// rollover (a restart of all timestamps at zero), unless it has done so, and the access waits
+    /// for the end of the rollover (`Some`). In `g-tsc` as published, the bank starts again at time
+    /// zero by itself, and the access goes on (`None`).
     fn roll_over<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         if !cx.world.params.variant.stops {
             self.restart();
@@ -222,7 +226,8 @@ impl Bank {
         Disposition::Done
     }
 
-    /// Performs an access in logical time. Only a write needs a time after the lease.
+    /// Updates the version and the lease of a line for an access. A load extends the lease to its
+    /// time if necessary. A write takes a time after the lease.
     fn stamp(&mut self, line: LineAddr, asked: Asked<'_>) {
         let (tracked, is_load) = (self.leases.get_mut(&line), asked.access.op == Op::Load);
         match tracked {
@@ -249,7 +254,8 @@ impl Bank {
         self.done(line, asked.access, old, cx);
     }
 
-    /// Answers an access that is performed here, with its time.
+    /// Answers an access that this bank has performed. The answer carries the logical time of the
+    /// access.
     fn done<P: Leased>(&self, line: LineAddr, access: BankAccess<'_>, data: LineData, cx: &mut Cx<'_, P>) {
         let Answer::Request(slot) = access.answer else { return };
         let bytes = answer_bytes(access.op, access.mask) + cx.world.params.stamp_bytes;
@@ -297,7 +303,7 @@ impl Bank {
         self.end_flush(cx)
     }
 
-    /// Answers the requests to flush if no ack is due, and begins the next round.
+    /// If no ack is due, answers the requests of the flush under way, and begins the next flush.
     fn end_flush<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         if self.flushes.now.is_empty() || self.store.writes.is_closing() {
             return Disposition::Done;

@@ -5,7 +5,8 @@ use proto::parts::SmallMap;
 use proto::{Issuer, LineAddr, RequestInput, Slot};
 use std::collections::BTreeMap;
 
-/// The logical time of a reader and writer. In a strong protocol, both parts are equal.
+/// The logical times of an issuer of loads and writes. In a strong protocol, `read` and `write` are
+/// equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Clock {
     /// The latest time of a load. The next load is not before it.
@@ -24,7 +25,8 @@ impl Clock {
         }
     }
 
-    /// Advances both times to the latest time of this clock and of another one.
+    /// Advances the read time and the write time of this clock to the latest time of this clock and
+    /// of the clock `other`.
     fn join(&mut self, other: Clock) {
         let latest = self.read.max(self.write).max(other.read).max(other.write);
         *self = Clock { read: latest, write: latest };
@@ -41,7 +43,7 @@ pub(super) enum Receiver {
 }
 
 /// The clocks of a compute unit: one for the whole unit and, if the protocol has clocks of
-/// wavefronts, one for each wavefront that has left the time of the unit.
+/// wavefronts, one for each wavefront whose time may differ from that of the unit.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Clocks {
     unit: Clock,
@@ -93,8 +95,9 @@ impl Clocks {
         self.clock(wavefront(ask, params)).advance(version, false, params);
     }
 
-    /// Joins the times of reads and writes of the issuer and, if wavefronts have clocks, those of
-    /// its compute unit.
+    /// Advances the read time and the write time of a request's issuer to the latest of the two. If
+    /// wavefronts have clocks, the times of the compute unit also count, and the unit advances to
+    /// the same time.
     pub(super) fn join(&mut self, ask: RequestInput<'_>, params: &Params) {
         let unit = self.unit;
         let clock = self.clock(wavefront(ask, params));

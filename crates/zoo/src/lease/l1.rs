@@ -31,9 +31,11 @@ pub struct L1 {
     /// The version and the lease of each line whose bytes are here.
     leases: BTreeMap<LineAddr, Lease>,
     clocks: Clocks,
-    /// The questions for the times of banks that are not yet answered.
+    /// For each request that has asked the banks for their times, the number of answers that are
+    /// due.
     asked: AckCounts,
-    /// The number of banks that have stopped for the rollover under way.
+    /// The number of banks that have stopped for the rollover (the restart of all timestamps at
+    /// zero) that is under way.
     stopped: u16,
     /// Whether each wavefront has a clock.
     per_wavefront: bool,
@@ -53,7 +55,8 @@ impl L1 {
         }
     }
 
-    /// Performs a step of a plan. `None`: the request continues with the next step.
+    /// Performs one step in the plan (list of steps) of a request. If the result is `None`, the
+    /// request continues with the next step.
     fn perform<P: Leased>(
         &mut self,
         step: Step,
@@ -176,7 +179,9 @@ impl L1 {
         self.invalidate_all(Cause::Remote, Event::Reset, Operand::Nothing, cx)
     }
 
-    /// Counts a bank that has stopped. When all have, no answer from before is on its way.
+    /// Counts a bank that has stopped for a rollover (a restart of all timestamps at zero). When
+    /// all banks have stopped, no answer with an old timestamp is on its way. The L1 then drops its
+    /// lines and starts again at time zero.
     fn stopped<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         self.stopped += 1;
         if self.stopped < cx.world.levels.of(BANK).count {
@@ -189,7 +194,8 @@ impl L1 {
 }
 
 impl Step {
-    /// Attributes the time from this step on to the access, the acquire or the release.
+    /// For statistics: attributes the time of the request from this step on to the access, the
+    /// acquire or the release of the request.
     fn spends<P: Leased>(self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) {
         if ask.req.order == Order::Plain {
             return;

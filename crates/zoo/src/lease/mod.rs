@@ -1,10 +1,11 @@
 //! `rcc` and `g-tsc`: copies with leases in logical time.
 //!
-//! Operations have logical times, which no clock advances. A line of the L2 has the time of its last
-//! write (its version) and the end of its lease, and a copy in an L1 may be read until the end of
-//! its own lease. A write is performed at once, at a time after the lease of its line. So it
-//! invalidates nothing and waits for nothing: the loads that hit older copies are at earlier times.
-//! A compute unit that learns of the write, or of something after it, advances beyond its own lease.
+//! Operations have logical times, which do not advance with physical time. A line of the L2 has the
+//! time of its last write (its version) and the end of its lease, and a copy in an L1 may be read
+//! until the end of its own lease. A write is performed at once, at a time after the lease of its
+//! line. So it invalidates nothing and waits for nothing: the loads that hit older copies are at
+//! earlier times. A compute unit that learns of the write, or of something after it, advances
+//! beyond its own lease.
 //!
 //! Sources: the public descriptions of Relativistic Cache Coherence (HPCA 2017) and of G-TSC (HPCA
 //! 2018). Both build on Tardis (PACT 2015). The protocols are settings of one code. Decisions:
@@ -16,9 +17,9 @@
 //!   that hit would never advance, and the papers then advance clocks from time to time.
 //! * *A write leaves no copy in the L1*, and takes no lease of its own.
 //! * *Accesses of one line*: a load waits while a fill of its line is under way, and looks the line up
-//!   again. Its time may be after the lease that is on its way.
-//! * *Lines that are not in the L2* share one lease, and its end is their version. An evicted line
-//!   extends it. A line that is fetched again begins with it.
+//!   again. The time of the load may be after the lease that comes with the fill.
+//! * *Lines that are not in the L2* share one lease, and the end of this lease is their version. An
+//!   evicted line extends this lease. A line that is fetched again begins with this lease.
 //! * *The lease is constant* (setting `lease`); `rcc` of the paper predicts leases.
 //! * *Kernels.* At the beginning of a kernel, a compute unit asks each bank for the latest end of its
 //!   leases, and advances to it. Copies of lines that were not written since stay valid, and others
@@ -59,7 +60,8 @@ use proto::{
     PlansView, Protocol, Setting, Settings, Sharing, Slot, TableView, Wrap, messages,
 };
 
-/// The rollover unit of the machine.
+/// The rollover unit of the machine. It restarts all timestamps at zero when the largest one is
+/// exceeded.
 const ROLLOVER: NodeId = NodeId { kind: 3, index: 0 };
 
 /// The version of a line or a copy, and the end of its lease.
@@ -71,10 +73,11 @@ pub struct Lease {
     pub end: u32,
 }
 
-/// The settings in which the protocols of the family differ.
+/// The settings in which `rcc`, `g-tsc` and the variants of these two protocols differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// Whether loads and writes have times of their own, which synchronization joins.
+    /// Whether loads and writes have separate times, which an acquire or a release joins (sets to
+    /// the later of the two).
     pub weak: bool,
     /// Whether each wavefront has a clock, and not only each compute unit.
     pub per_wavefront: bool,
@@ -102,7 +105,7 @@ pub struct Params {
     last: u32,
     /// The length of a lease.
     lease: u32,
-    /// The bytes of a timestamp in a message.
+    /// The size of a timestamp in a message, in bytes.
     stamp_bytes: u8,
     variant: Variant,
 }
@@ -119,7 +122,8 @@ impl Params {
     }
 }
 
-/// Timestamps of two bits, so that short programs reach the largest one.
+/// The settings with which the explorer checks the protocols. Timestamps have two bits, so that
+/// short programs reach the largest one.
 const EXPLORED: &[(&str, u64)] = &[("timestamp_bits", 2), ("lease", 1)];
 
 messages! {
@@ -249,7 +253,7 @@ messages! {
     }
 }
 
-/// A protocol of this family.
+/// A protocol whose copies have leases in logical time: `rcc`, `g-tsc` or a variant of these two.
 pub trait Leased:
     Protocol<
         Params = Params,
@@ -265,7 +269,8 @@ impl<P> Leased for P where
 {
 }
 
-/// The claims of all protocols. A strong one also claims the last, `sc`.
+/// The claims of `rcc`, `g-tsc` and their variants. A weak variant does not make the last claim,
+/// `sc`.
 const CLAIMS: &[Claim] = &[
     SCOPED_CLAIMS[0],
     SCOPED_CLAIMS[1],
@@ -280,7 +285,8 @@ const CLAIMS: &[Claim] = &[
 ];
 const WEAK_CLAIMS: &[Claim] = CLAIMS.split_at(4).0;
 
-/// Generates one protocol of the family. Its parameters are the settings of its variant.
+/// Generates `rcc`, `g-tsc` or a variant of these two protocols. The argument `$variant` gives the
+/// settings in which this protocol differs from the others.
 macro_rules! leased {
     (
         $(#[doc = $doc:literal])+

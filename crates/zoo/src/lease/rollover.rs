@@ -1,4 +1,5 @@
-//! The rollover unit, one for the machine.
+//! The rollover unit, one for the machine. It restarts all timestamps at zero when the largest one
+//! is exceeded.
 
 use super::tables::{Command, Phase, RolloverTable, Signal};
 use super::{Leased, ToBank, ToRollover};
@@ -9,7 +10,8 @@ use proto::{Condition, Controller, Cx, Disposition, Input, NodeId, Row};
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rollover {
     phase: Phase,
-    /// The number of banks and L1s that have not yet answered.
+    /// The number of banks that have not yet stopped and of L1s that have not yet dropped their
+    /// lines, for the rollover under way.
     due: u32,
 }
 

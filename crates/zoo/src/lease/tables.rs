@@ -62,7 +62,7 @@ symbols! {
     }
 }
 
-/// The table of a line in the L1.
+/// The state transition table of a line in the L1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct L1Table;
 
@@ -198,7 +198,7 @@ impl BankEvent {
     }
 }
 
-/// The table of a line in a bank.
+/// The state transition table of a line in a bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BankTable;
 
@@ -280,7 +280,7 @@ symbols! {
     }
 }
 
-/// The table of the rollover unit.
+/// The state transition table of the rollover unit, which restarts all timestamps at zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct RolloverTable;
 
@@ -329,11 +329,12 @@ symbols! {
 }
 
 proto::plans! {
-    /// The plan of each operation at the L1.
+    /// The plan of each operation at the L1: the list of its steps.
     pub struct L1Plans: Step = plan, TableId(1), "Operations at the L1"
 }
 
-/// Every answered write is at the L2, so a release at device scope only joins times.
+/// The steps of an operation. Every answered write is at the L2, so a release at device scope only
+/// joins the times of reads and writes.
 const fn plan(key: PlanKey) -> Steps<Step> {
     use Step::*;
     let is_wide = matches!(key.reach(), Reach::System) && !key.is_plain();

@@ -20,17 +20,21 @@ pub(crate) struct RoundRequest {
 /// The phase of a round (a joint execution of acquires and releases at system scope).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) enum Phase {
-    /// No round is under way.
+    /// No round (joint execution of acquires and releases at system scope) is under way.
     #[default]
     Idle,
-    /// The round waits for outstanding fetches. No new fetch begins.
+    /// The round (joint execution of acquires and releases at system scope) waits for outstanding
+    /// fetches. No new fetch begins.
     Fetches,
-    /// The round waits for recalls of registrations. No new fetch begins, and no registration is
+    /// The round (joint execution of acquires and releases at system scope) waits for recalls of
+    /// registrations or, in `gpu-vi`, of copies. No new fetch begins, and no registration is
     /// granted.
     Recalls,
-    /// The round writes dirty lines out, and continues at this way.
+    /// The round (joint execution of acquires and releases at system scope) writes dirty lines out.
+    /// It continues its search for dirty lines at this way.
     Walk(Way),
-    /// The round waits for the acks of memory.
+    /// The round (joint execution of acquires and releases at system scope) waits for memory's acks
+    /// of its writes.
     Writes,
 }
 

@@ -95,8 +95,8 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         self.granted.adapts && !self.has_conflicted && self.writes.iter().any(is_of_band)
     }
 
-    /// Performs a step of a request's plan. Returns `None` if the request continues with the next
-    /// step.
+    /// Performs a step of a request's plan (list of steps). Returns `None` if the request continues
+    /// with the next step.
     fn perform<P: Stc>(
         &mut self,
         step: Step,

@@ -41,14 +41,16 @@ impl Bank {
         }
     }
 
-    /// Sets a deadline for the next end of a lease, or of the wait of an acquire.
+    /// Arms the timer for the next end of a lease or of an acquire's wait for leases, whichever is
+    /// earlier.
     fn arm<P: Tc>(&self, cx: &mut Cx<'_, P>) {
         if let Some(ticks) = self.ends.first().into_iter().chain(self.waits.first()).min() {
             cx.fx.timer_in(TimerClass::Lease, ticks);
         }
     }
 
-    /// The leases of a line, and the row for a use of the line by a compute unit.
+    /// Returns the leases of a line, and the row of the lease table for this use of the line by a
+    /// compute unit.
     fn look_up<P: Tc>(
         &self,
         line: LineAddr,
@@ -70,7 +72,8 @@ impl Bank {
         (leases, cx.row::<LeaseTable>(state, used))
     }
 
-    /// Carries out the row for a use of a line.
+    /// Carries out the actions in a row of the lease table for a use of a line, and changes the
+    /// state of the line's leases.
     fn carry_out<P: Tc>(
         &mut self,
         line: LineAddr,
@@ -106,7 +109,8 @@ impl Bank {
         Disposition::Done
     }
 
-    /// Lets time pass: leases end.
+    /// Lets `elapsed` ticks pass: ends the leases that run out, and answers the acquires whose wait
+    /// for leases is over.
     fn pass<P: Tc>(&mut self, elapsed: u32, cx: &mut Cx<'_, P>) -> Disposition {
         for line in self.ends.pass(elapsed) {
             let looked = self.look_up(line, Use::End, cx.me, cx);
@@ -185,7 +189,8 @@ impl<P: Tc> Controller<P> for Bank {
         }
     }
 
-    /// The L2 is inclusive: a line with a lease stays.
+    /// Appends the ways of a set whose lines may be evicted. The L2 is inclusive, so a line with a
+    /// lease is not among them.
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         Controller::<P>::victims(&self.bank, set, out);
         out.retain(|&(way, _)| self.bank.line(way).is_none_or(|line| !self.leases.contains_key(&line)));

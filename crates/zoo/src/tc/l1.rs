@@ -21,9 +21,10 @@ pub struct L1<Q> {
     leases: Countdowns<LineAddr>,
     /// The ticks until no L1 has a copy that is older than a performed write of this compute unit.
     older_copies: u32,
-    /// The fences that wait for such copies.
+    /// The fences that wait until no L1 has a copy that is older than a write of this compute unit.
     fences: Countdowns<Slot>,
-    /// The banks at which leases run, for each acquire that waits for their end.
+    /// For each acquire that waits for the end of leases at the banks, the number of banks that
+    /// have not yet answered.
     banks_due: AckCounts,
     plans: PhantomData<fn() -> Q>,
 }
@@ -53,7 +54,8 @@ impl<Q: Plans<Step = Step>> L1<Q> {
         }
     }
 
-    /// Performs a step of a plan. `None`: the request continues with the next step.
+    /// Performs one step in the plan (list of steps) of a request. If the result is `None`, the
+    /// request continues with the next step.
     fn perform<P: Tc>(
         &mut self,
         step: Step,
@@ -96,14 +98,15 @@ impl<Q: Plans<Step = Step>> L1<Q> {
         }
     }
 
-    /// Sets a deadline for the first fence that waits for copies.
+    /// Arms the timer for the time at which the first fence stops waiting for older copies in other
+    /// L1s.
     fn arm<P: Tc>(&self, cx: &mut Cx<'_, P>) {
         if let Some(ticks) = self.fences.first() {
             cx.fx.timer_in(TimerClass::Lease, ticks);
         }
     }
 
-    /// Lets time pass: leases end, and fences go on.
+    /// Lets `elapsed` ticks pass: leases that run out end, and fences whose wait is over go on.
     fn pass<P: Tc>(&mut self, elapsed: u32, cx: &mut Cx<'_, P>) -> Disposition {
         self.older_copies = self.older_copies.saturating_sub(elapsed);
         for slot in self.fences.pass(elapsed) {

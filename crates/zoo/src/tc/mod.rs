@@ -51,7 +51,7 @@ use proto::{
     Protocol, Setting, Settings, Sharing, Slot, TableView, Wrap, aged, messages,
 };
 
-/// The bytes of a timestamp in a message.
+/// The size of a timestamp in a message, in bytes.
 const STAMP_BYTES: u32 = 4;
 
 messages! {
@@ -122,7 +122,7 @@ impl ToL1 {
     }
 }
 
-/// A protocol of this family.
+/// A protocol of temporal coherence: `tc-strong`, `tc-weak` or `tc-weak-repaired`.
 pub trait Tc:
     Protocol<Params = Params, Msg: Wrap<parts::ToBank> + Wrap<ToBank> + Wrap<parts::ToL1> + Wrap<ToL1>>
 {
@@ -146,7 +146,8 @@ const SETTINGS: &[Setting] = &[Setting {
     about: "ticks for which an L1 may keep a line that it gets from the L2",
 }];
 
-/// With leases of two ticks, a lease can be renewed while it runs.
+/// The settings with which the explorer checks the protocols. A lease has two ticks, so that it can
+/// be renewed while it runs.
 const EXPLORED: &[(&str, u64)] = &[("lease_ticks", 2)];
 
 /// The claim of sequential consistency for every program.
@@ -166,7 +167,8 @@ const WEAK: &[Claim] = &[DRF, SCOPED_CLAIMS[0], OPENCL, PTX];
 /// The names of the published protocols whose claims the explorer refutes.
 pub const REFUTED: [&str; 1] = ["tc-weak"];
 
-/// Generates one protocol of the family. The protocols differ in their plans.
+/// Generates one protocol of temporal coherence. These protocols differ in their plans (the steps
+/// of operations).
 macro_rules! tc {
     (
         $(#[doc = $doc:literal])+
@@ -276,8 +278,8 @@ tc! {
     "leases by a global clock: a write is performed at once, and fences wait for older copies", SOURCE
 }
 tc! {
-    /// Temporal coherence with fences that wait for the end of leases, and with atomics that wait
-    /// themselves.
+    /// Temporal coherence with fences that wait for the end of leases. Atomic writes also wait, at
+    /// the L2, for the end of the leases of their line.
     repaired::TcWeakRepaired, RepairedPlans, WEAK, "tc-weak-repaired",
     "tc-weak with atomic writes that wait at the L2 until no other L1 has a copy",
     "Singh et al., Cache Coherence for GPU Architectures (HPCA 2013); the repair is not from the paper"

@@ -50,7 +50,7 @@ symbols! {
     }
 }
 
-/// The table of a line in the L1.
+/// The state transition table of a line in the L1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct L1Table;
 
@@ -132,7 +132,7 @@ symbols! {
     }
 }
 
-/// The table of a line's leases at its bank.
+/// The state transition table of a line's leases at its bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseTable;
 
@@ -232,8 +232,9 @@ const fn repaired(key: PlanKey) -> Steps<Step> {
     plan(key, AtOnce::Plain)
 }
 
-/// Every answered write is at the L2. A fence waits for the copies that are older than a write, if
-/// writes do not wait for them. A release and a sequentially consistent access contain a fence.
+/// The steps of an operation. Every answered write is at the L2. If writes do not wait for copies
+/// in other L1s, a fence waits for the end of the copies that are older than a write. A release and
+/// a sequentially consistent access contain a fence.
 const fn plan(key: PlanKey, at_once: AtOnce) -> Steps<Step> {
     use Step::*;
     let is_wide = matches!(key.reach(), Reach::System) && !key.is_plain();

@@ -61,8 +61,8 @@ impl<W: Copy + Eq, N: Writers> L1<W, N> {
         L1 { cache: FirstLevel::new(level, LineState::I), writers: N::default() }
     }
 
-    /// Performs one step of a request's plan. Returns `None` if the request goes on with the next
-    /// step.
+    /// Performs one step of a request's plan (list of steps). Returns `None` if the request goes on
+    /// with the next step.
     #[inline]
     pub fn perform<P: HasBankMessages>(
         &mut self,

@@ -1,10 +1,11 @@
 //! Table 3 of the hLRC paper (MICRO 2016), compared with the protocols row by row.
 //!
 //! A row is one atomic access: instruction, order, scope, and the previous place of its variable.
-//! The bench (a test machine) makes this access on the stations of a protocol, in many orders of
-//! delivery. The test records the acts of the nodes: which L1 flushes, when its dirty bytes arrive
-//! below, which L1 invalidates its clean lines, which L1 holds read-modify-writes back, and where
-//! the access is performed. The acts must be those of the paper, in the same order.
+//! The bench (a test machine) makes this access on the stations (controllers with their parked
+//! inputs) of a protocol, in many orders of delivery. The test records the acts of the nodes: which
+//! L1 flushes, when its dirty bytes arrive below, which L1 invalidates its clean lines, which L1
+//! holds read-modify-writes back, and where the access is performed. The acts must be those of the
+//! paper, in the same order.
 //!
 //! To add a column: write a file beside `rsp.rs` with a type that implements
 //! [`Column`], and name it in `columns!` below. A column gives

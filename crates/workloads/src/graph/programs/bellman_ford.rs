@@ -45,7 +45,8 @@ struct Distances {
     old: Array<u32>,
     /// The distance of each vertex after the round.
     new: Array<u32>,
-    /// The distance of each vertex after the round before this one, for the comparison.
+    /// The distance of each vertex before the round. The kernel `assign` saves it here, and the
+    /// kernel `compare` compares it with the new distance.
     last: Array<u32>,
     changed: Flag,
 }

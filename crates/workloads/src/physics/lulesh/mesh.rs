@@ -2,13 +2,13 @@
 
 use super::element::{Points, volume};
 
-/// Numbers that stand for a missing neighbour of an element: the face between them lies on the edge
-/// of the mesh.
+/// Numbers that stand for a missing neighbour of an element. The element has no neighbour there
+/// because one of its faces lies on the edge of the mesh.
 pub(super) mod edge {
-    /// The face is on a plane of symmetry. The gradient beyond the plane equals the gradient of the
-    /// element.
+    /// The face of the element is on a plane of symmetry. The gradient beyond the plane equals the
+    /// gradient of the element.
     pub(crate) const SYMMETRY: u32 = u32::MAX;
-    /// The face is a free surface. The gradient beyond it is zero.
+    /// The face of the element is a free surface. The gradient beyond the surface is zero.
     pub(crate) const FREE: u32 = u32::MAX - 1;
 }
 
