@@ -218,7 +218,7 @@ const SETTINGS: &[Setting] = &[
         least: 12,
         most: 32,
         default: 12,
-        about: "first and smallest position of the start bit, the lowest bit of a band's number in an address",
+        about: "initial and smallest position of the start bit, the lowest address bit of a band's number",
     },
     Setting {
         name: "start_bit_max",
