@@ -222,7 +222,8 @@ fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
     }
     if gaps.size {
         parts.push(format!(
-            "some paths were left out, because a path has more than {EVENTS_MAX} events or there are too many paths"
+            "some paths were left out, because a path has more than {EVENTS_MAX} events or there are too \
+             many paths"
         ));
     }
     if gaps.states {
