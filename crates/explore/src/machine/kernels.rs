@@ -272,7 +272,8 @@ impl Machine {
     pub(crate) fn ask_boundary(&mut self, part: &Part, agent: u8) -> PartResult<u32> {
         let ProgramStep::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] else {
             return Err(std::sync::Arc::from(
-                "a request for the beginning or the end of a kernel is made in another step of the program",
+                "a request for the beginning or the end of a kernel is made, but the program is in a \
+                 step of another kind",
             ));
         };
         let request = step.request(kernel, written);

@@ -124,7 +124,7 @@ left something uncovered, or a seeded fault survives (--mutants)
 
 Exit codes with --replay:
   0  the counterexample no longer reproduces: every claim allows the outcome
-  1  the fault comes out, or another one, or a bound left something uncovered
+  1  the replay shows the fault of the trace or another fault, or a bound left something uncovered
   2  the file cannot be read, a move is not possible, the moves end before the program does, or \
 the machine of --system behaves differently")]
 pub(crate) struct VerifyArguments {

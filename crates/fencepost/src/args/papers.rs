@@ -14,8 +14,8 @@ use super::values::{jobs, key_value, whole};
   fencepost reproduce hlrc --figure fig4 --out results/fig4
   fencepost reproduce hlrc --graphs ~/graphs --json
 
-The results of all runs stay under --out. A reproduction that was interrupted continues with the \
-missing runs; a second one only writes the report.
+The results of all runs stay under --out. If a reproduction is interrupted, the same command continues with \
+the missing runs. If no run is missing, the command only writes the report.
 
 Exit codes:
   0  every run has the right answer, whether or not the claims hold

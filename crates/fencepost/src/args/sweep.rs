@@ -29,8 +29,9 @@ Examples:
   fencepost sweep my-study.toml --on slurm -- --partition=long --time=2:00:00
 
 The folder of --out gets results.parquet and results.json with every run, report.html and report.md \
-with the charts, and the single results under runs/. A sweep that was interrupted continues with the \
-missing runs; a second one only writes the reports. One process at a time uses a folder.
+with the charts, and the single results under runs/. If a sweep is interrupted, the same command \
+continues with the missing runs. If no run is missing, the command only writes the reports. One process at a \
+time uses a folder.
 
 With --on slurm the nodes of the cluster must see the folder, the program and the files of the study under \
 the same paths. The command waits for the jobs. If it is interrupted, the jobs go on, and the same command \

@@ -181,7 +181,7 @@ fn show_census(census: &Census, out: &mut dyn Write) -> Result<(), Failure> {
     let all = census.together + census.apart.len();
     writeln!(
         out,
-        "\n{} of {} pairs of values of two dimensions occur together in a run. These do not:",
+        "\n{} of {} pairs of values of two dimensions occur together in a run. These pairs do not:",
         grouped(census.together as u64),
         grouped(all as u64)
     )?;

@@ -229,8 +229,8 @@ impl Files {
             (None, None) if has_claims => {
                 let with = names().join(", ");
                 return Err(Error::Impossible(format!(
-                    "paper `{paper}` has claims, but no experiments of its own yet: name a folder of them by \
-                     --experiments, or one of {with}"
+                    "paper `{paper}` has claims, but no experiments of its own yet: give a folder of \
+                     experiment files by --experiments, or choose one of the papers {with}"
                 )));
             }
             (_, None) | (Some(_), _) => return Err(Error::unknown("paper", paper, &names())),

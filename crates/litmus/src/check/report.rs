@@ -221,7 +221,10 @@ fn bound_text(gaps: Gaps, unroll: usize) -> Option<String> {
         parts.push(format!("loops were unrolled {times}"));
     }
     if gaps.size {
-        parts.push(format!("paths with more than {EVENTS_MAX} events, or too many paths, were left out"));
+        parts.push(format!(
+            "some paths were left out, because a path has more than {EVENTS_MAX} events or there are too \
+             many paths"
+        ));
     }
     if gaps.states {
         parts.push("there are too many final states".to_owned());

@@ -77,7 +77,7 @@ pub(crate) fn spinning(
         gaps.push("the time limit was reached");
     }
     if too_many || unfoldings.iter().any(|u| u.overflow || u.partial_overflow) {
-        gaps.push("paths with too many events, or too many paths, were left out");
+        gaps.push("some paths were left out, because a path has too many events or there are too many paths");
     }
     let gap = (!gaps.is_empty()).then(|| gaps.join("; "));
     Ok(Spins { found: into.found, gap })

@@ -27,7 +27,7 @@ impl<P: Protocol> Station<P> {
         if !self.is_quiet() {
             let keys: Vec<_> = self.parked_keys().map(|(key, _)| format!("{key:?}")).collect();
             return Some(format!(
-                "at the end of the run {name} is still busy; inputs are parked under [{}]",
+                "at the end of the run {name} is still busy; its parked inputs wait for [{}]",
                 keys.join(", ")
             ));
         }

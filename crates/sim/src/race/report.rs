@@ -214,15 +214,15 @@ impl Detector {
                 ""
             };
             return format!(
-                "no chain of a release and an acquire leads from the first to the second{plain}; \
-                 it would need the {level} scope"
+                "no chain of a release and an acquire leads from the first operation to the second{plain}; \
+                 such a chain would need the {level} scope"
             );
         }
         match self.links.cut(thread, first.thread(), first.epoch()) {
             Some(cut) => self.widen(cut.release, cut.acquire),
             None => format!(
-                "the chain between them changes its scope, which {} does not allow; \
-                 use the {level} scope in the whole chain",
+                "the chain of releases and acquires between the two operations changes its scope, which {} \
+                 does not allow; use the {level} scope in the whole chain",
                 model_name(self.links.model)
             ),
         }

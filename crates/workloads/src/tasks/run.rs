@@ -122,14 +122,14 @@ pub const SETTINGS: [Setting; 10] = [
         0,
         0,
         FRONTS_MAX,
-        "a work-group's queue that holds fewer task-fronts is refilled; 0 means one per wavefront",
+        "a work-group's queue with fewer task-fronts than this number is refilled; 0 means one per wavefront",
     ),
     Setting::count(
         "device-low",
         0,
         0,
         FRONTS_MAX,
-        "the device's queue that holds fewer task-fronts is refilled; 0 means one per work-group",
+        "the device's queue with fewer task-fronts than this number is refilled; 0 means one per work-group",
     ),
 ];
 

@@ -97,16 +97,16 @@ symbols! {
         I,
         /// The line is present, but some bytes that the access needs are not valid.
         P,
-        /// The line is present. No L1 has a copy, except perhaps that of the access.
+        /// The line is present. No L1 has a copy, except perhaps the L1 that makes the access.
         V,
         /// The line is present, and L1s may have copies: the sharers.
         S,
         /// A fetch from memory is under way.
         IV,
-        /// The sharers are invalidated, because an access waits to change the line.
+        /// Invalidations of the sharers are under way, because an access waits to change the line.
         SV,
-        /// The sharers are invalidated, and then the line leaves the bank. Its dirty bytes have been
-        /// written out.
+        /// Invalidations of the sharers are under way, and then the line leaves the bank. Its dirty
+        /// bytes have been written out.
         SI,
     }
     /// The events of a line in a bank.

@@ -279,8 +279,8 @@ const CLAIMS: &[Claim] = &[
     Claim {
         model: "sc",
         cores: &[IssueRule::InOrder],
-        mapping: "each operation as a request, at any scope, of programs that do not run on the host; \
-                  sequential consistency for every program, with or without data races",
+        mapping: "each operation becomes a request, at any scope; every program that does not run on the \
+                  host is sequentially consistent, with or without data races",
     },
 ];
 const WEAK_CLAIMS: &[Claim] = CLAIMS.split_at(4).0;

@@ -218,7 +218,7 @@ const SETTINGS: &[Setting] = &[
         least: 12,
         most: 32,
         default: 12,
-        about: "first and smallest start bit: the lowest of the bits of an address that are its band",
+        about: "initial and smallest position of the start bit, the lowest address bit of a band's number",
     },
     Setting {
         name: "start_bit_max",
@@ -226,7 +226,7 @@ const SETTINGS: &[Setting] = &[
         least: 12,
         most: 32,
         default: 32,
-        about: "largest start bit",
+        about: "largest position of the start bit",
     },
     Setting {
         name: "blocked_stores",

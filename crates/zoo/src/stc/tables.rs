@@ -161,7 +161,8 @@ symbols! {
         Note,
         /// Acknowledge the demand.
         Confirm,
-        /// Compare the load with the noted write, to move the start bit at the next change.
+        /// Compare the reported load with the noted write of its band, to move the start bit at the
+        /// next change of epochs.
         Adapt,
     }
 }
@@ -204,8 +205,9 @@ symbols! {
         Here,
         /// Remove the line, because the access is performed in memory.
         Pass,
-        /// Wait for older accesses of the line, for room, and until the epoch of the line's band begins. A
-        /// band is a group of lines, and an epoch is the time in which its lines may be written.
+        /// Wait for older accesses of the line, for room among the writes that wait or are under
+        /// way, and until the epoch of the line's band begins. A band is a group of lines, and an
+        /// epoch is the time in which its lines may be written.
         Await,
         /// Perform the write or the atomic at the L2, and wait for the answer.
         Below,

@@ -40,7 +40,7 @@ pub(crate) static BARNES_HUT: Workload = Workload {
             "angle",
             "0.5",
             (0, 4),
-            "a cell is opened if it appears wider than this, in radians, at least 0.01",
+            "an angle in radians, at least 0.01: a cell that appears wider than this angle is opened",
         ),
     ],
     make: |settings, seed| {
