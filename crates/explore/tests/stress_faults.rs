@@ -43,14 +43,15 @@ proto::symbols! {
         ThirdUnit,
         /// The third bank loses a byte of each write.
         ThirdBank,
-        /// A flush that joins one under way is answered at the end of that one.
+        /// A flush that joins another flush under way is answered at the end of that other flush.
         JoinsFlush,
         /// A flush does not wait for the acks of the writes that it sends, as if the parity of
         /// writes had changed before them.
         FlipsParityEarly,
         /// The first load of a cache waits for a way, although one is free.
         ForgetsWait,
-        /// Locks of remote operations are told apart by their slots only.
+        /// Locks of remote operations are told apart only by their slots (numbers of requests at
+        /// one node), and not by the nodes.
         LocksBySlot,
     }
 }

@@ -45,10 +45,13 @@ struct Arguments {
     /// The number of trials at once
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
-    /// The maximum number of states, over all cases of a protocol, for one mutant
+    /// The maximum number of states for one mutant, summed over all cases (programs to try) of a
+    /// protocol. The cases that are tried first, because they have killed other mutants, do not
+    /// count
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     states: u64,
-    /// The maximum number of cases of a protocol for one mutant
+    /// The maximum number of cases (programs to try) of a protocol for one mutant. The cases that
+    /// are tried first, because they have killed other mutants, do not count
     #[arg(long, value_name = "N", default_value_t = 2500)]
     cases: usize,
     /// Use only one case in N, for a quick look

@@ -25,9 +25,9 @@ proto::symbols! {
         FloatMul,
         /// Double-precision add, multiply, fused multiply-add and the like.
         Double,
-        /// Float divide.
+        /// Floating-point division.
         FloatDiv,
-        /// Square root.
+        /// Floating-point square root.
         FloatSqrt,
         /// A comparison of two vectors, whose result is a mask.
         Compare,

@@ -20,7 +20,8 @@ crate::symbols! {
         /// Consecutive pages form groups with one page for each chiplet. A hash of the group's
         /// number decides at which chiplet the group starts.
         Hash,
-        /// A page is on the chiplet that the driver names when the page is first touched.
+        /// A page is on the chiplet that the driver (such as the simulator) names when the page is
+        /// first touched.
         FirstTouch,
     }
 }

@@ -19,8 +19,8 @@ crate::symbols! {
         ScWriteBuffer,
         /// Loads pass older stores and read from the core's own buffered stores.
         Tso,
-        /// The rules of `Gpu` apply. In addition, loads read from the core's own outstanding
-        /// stores.
+        /// Independent accesses overlap. No later operation passes an acquire. A release waits for
+        /// all earlier operations. Loads read from the core's own outstanding stores.
         Rmo,
     }
 }

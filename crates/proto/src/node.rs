@@ -47,8 +47,8 @@ pub enum Key {
 }
 
 crate::symbols! {
-    /// The purpose of a timer. The driver knows the timer's duration, unless the protocol gives the
-    /// duration.
+    /// The purpose of a timer. The driver (such as the simulator) knows the timer's duration,
+    /// unless the protocol gives the duration.
     pub enum TimerClass {
         /// Drain timer: when it expires, the next entry may leave a buffer.
         Drain,

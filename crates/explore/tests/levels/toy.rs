@@ -30,7 +30,7 @@ proto::messages! {
     /// A message to a cache of a compute unit.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToFirst = Below(ToL1) {
-        /// A request to drop the line. From now on its loads go to the write cache.
+        /// A request to drop the line. From now on, loads of the line go to the write cache.
         Claim { line: LineAddr, slot: Slot } [line(line)],
         /// An answer: the line has been dropped.
         Claimed { line: LineAddr, slot: Slot } [line(line)],
@@ -63,7 +63,7 @@ proto::symbols! {
         Below,
         /// Perform the access in memory and wait for it.
         BelowNext,
-        /// Wait until all writes from here have reached the L2.
+        /// Wait until all writes from this cache have reached the L2.
         Flush,
         /// Wait until all writes to the L2 have reached the L3.
         FlushL2,

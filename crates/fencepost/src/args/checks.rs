@@ -38,7 +38,7 @@ pub(crate) struct LitmusArguments {
     /// own folder
     #[arg(short = 'I', value_name = "DIR")]
     pub(crate) include: Vec<PathBuf>,
-    /// A variant of the model: makes `if "NAME"` true in it
+    /// A variant of the model: makes `if "NAME"` true in the model's text
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) variant: Vec<String>,
     /// Definitions and instructions that are read before your own model

@@ -10,7 +10,8 @@ use lab::experiment::Question;
 use super::checks::SyncOrder;
 use super::values::{key_value, message, parameter, whole};
 
-/// The changes of a machine. Every command that runs programs has them.
+/// The option that changes parameters of a machine. The commands `run`, `compare`, `why`, `race`
+/// and `workload info` have this option.
 #[derive(Args, Debug)]
 pub(crate) struct MachineChanges {
     /// A parameter of the machine, such as l1.bytes=32k; may be repeated. `list systems NAME` shows
@@ -101,8 +102,8 @@ pub(crate) struct RunArguments {
     /// lists all counters
     #[arg(long = "counter", value_name = "NAME")]
     pub(crate) counters: Vec<String>,
-    /// The cycles of one interval of --counter, and of the counters in --perfetto [default:
-    /// 1000]
+    /// The length of an interval in cycles, for --counter and for the counters in --perfetto
+    /// [default: 1000]
     #[arg(long, value_name = "CYCLES", value_parser = whole::<NonZeroU64>(1, u64::MAX))]
     pub(crate) every: Option<NonZeroU64>,
     /// Drop the Nth message with the name MESSAGE, to see how a broken machine behaves
@@ -172,8 +173,8 @@ pub(crate) struct RaceArguments {
     /// The model that defines which accesses race
     #[arg(long, short, value_name = "NAME", default_value = "hrf-indirect")]
     pub(crate) model: RaceFree,
-    /// The releases that an acquire synchronizes with: those of its scope, or only those of its
-    /// scope and its location
+    /// The releases that an acquire synchronizes with: all releases of the acquire's scope, or only
+    /// those that also have the acquire's location
     #[arg(long, value_name = "READING", default_value = "same-location")]
     pub(crate) so: SyncOrder,
     /// The number of runs; each run after the first one takes the next seed

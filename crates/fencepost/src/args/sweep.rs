@@ -66,7 +66,7 @@ pub(crate) struct SweepArguments {
     /// Options for sbatch, such as a partition or a time limit
     #[arg(last = true, value_name = "SBATCH-OPTION", requires = "on")]
     pub(crate) sbatch: Vec<String>,
-    /// Run one chunk of a batch: the command of an array job
+    /// Run one chunk (some of the runs) of a batch: each task of an array job uses this option
     #[arg(long, value_name = "BATCH/N", hide = true, requires = "out", conflicts_with_all = ["dry_run", "json"])]
     pub(crate) chunk: Option<String>,
     /// List the runs, and run nothing

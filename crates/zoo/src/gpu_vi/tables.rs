@@ -26,7 +26,7 @@ symbols! {
         Data,
         /// The bank invalidates the copy.
         Inv,
-        /// The environment takes the way. The bank is not told.
+        /// The driver evicts the line. The bank is not told.
         Evict,
     }
     /// The actions on a line in the L1.

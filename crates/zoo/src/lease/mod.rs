@@ -138,7 +138,7 @@ messages! {
             data: LineData,
             /// The version and the lease of the line.
             lease: Lease,
-            /// The bytes of the two timestamps.
+            /// The size of the two timestamps in the message, in bytes.
             bytes: u8,
         } [line(line), bytes(|line_bytes| line_bytes + u32::from(*bytes))],
         /// The requested line as memory has it, without a lease.
@@ -149,7 +149,7 @@ messages! {
             data: LineData,
             /// The time of the access.
             time: u32,
-            /// The bytes of the timestamp.
+            /// The size of the timestamp in the message, in bytes.
             bytes: u8,
         } [name("BareData"), line(line), bytes(|line_bytes| line_bytes + u32::from(*bytes))],
         /// A longer lease for the bytes that the receiver has.
@@ -158,14 +158,14 @@ messages! {
             line: LineAddr,
             /// The version, which the receiver knows, and the lease of the line.
             lease: Lease,
-            /// The bytes of the timestamp.
+            /// The size of the timestamp in the message, in bytes.
             bytes: u8,
         } [name("Renew"), line(line), bytes(|_| u32::from(*bytes))],
         /// The answer to an access that has been performed.
         Done {
             /// The slot of the waiting request.
             slot: Slot,
-            /// The number of bytes that the access reads, and those of the timestamp.
+            /// The number of bytes that the access reads, plus the size of the timestamp in bytes.
             bytes: u8,
             /// The bytes that the access reads, at their offsets in the line.
             data: LineData,
@@ -180,12 +180,12 @@ messages! {
             slot: Slot,
             /// The latest end of the bank's leases, or a time after it.
             time: u32,
-            /// The bytes of the timestamp.
+            /// The size of the timestamp in the message, in bytes.
             bytes: u8,
         } [bytes(|_| u32::from(*bytes))],
         /// The bank has stopped for a rollover.
         Stopped [name("BankStopped")],
-        /// The bank has started again at time zero, and has not stopped before.
+        /// The bank has started again at time zero by itself, without a stop of all banks.
         Reset,
     }
 }
@@ -202,7 +202,7 @@ messages! {
             now: u32,
             /// The version of the sender's copy, if it has one.
             version: Option<u32>,
-            /// The bytes of the two timestamps.
+            /// The size of the two timestamps in the message, in bytes.
             bytes: u8,
         } [name("Gets"), line(line), bytes(|_| u32::from(*bytes)), access],
         /// A load, store or read-modify-write that is performed at the L2 or in memory.
@@ -221,7 +221,7 @@ messages! {
             slot: Slot,
             /// The time of the issuer.
             now: u32,
-            /// The bytes of the timestamp.
+            /// The size of the timestamp in the message, in bytes.
             bytes: u8,
         } [
             name("AccessAt"), line(line), bytes(|_| operand_bytes(*op, *mask) + u32::from(*bytes)), access

@@ -35,7 +35,7 @@ symbols! {
         Lost,
         /// All timestamps start again at zero.
         Reset,
-        /// The environment takes the way.
+        /// The driver evicts the line.
         Evict,
     }
     /// The actions on a line in the L1.
@@ -147,16 +147,18 @@ symbols! {
         Fill,
         /// The driver evicts the line.
         Evict,
-        /// An acquire at system scope.
+        /// An acquire at system scope invalidates the line.
         Inv,
-        /// A release at system scope.
+        /// A release at system scope flushes this dirty line.
         Flush,
     }
     /// The actions on a line in a bank.
     pub enum BankAction {
-        /// Give the line the time of all blocks that are not in the bank, as version and lease.
+        /// Set the line's version and the end of its lease to the end of the common lease of all
+        /// lines that are not in the bank.
         Admit,
-        /// Add the lease of the line to that of all blocks that are not in the bank.
+        /// Extend the common lease of all lines that are not in the bank to the end of this line's
+        /// lease, if this end is later.
         Retire,
         /// Read the line from memory. Takes a miss register.
         Fetch,
@@ -257,7 +259,7 @@ impl Table for BankTable {
 symbols! {
     /// The states of the rollover unit.
     pub enum Phase {
-        /// Timestamps are in use.
+        /// No rollover (restart of all timestamps at zero) is under way.
         Idle,
         /// The banks stop, and the L1s drop their lines.
         Stopping,

@@ -292,7 +292,8 @@ messages! {
             /// Whether the start bit adapts, so that the message carries the whole address.
             adapts: bool,
         } [bytes(|_| if *adapts { 4 } else { 1 })],
-        /// A load of this line has a band with a blocked write.
+        /// The sender loads this line while a write of the sender to the same band (group of
+        /// lines) is blocked.
         EpochConflict {
             /// The line of the load.
             line: LineAddr,

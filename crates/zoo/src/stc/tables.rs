@@ -36,9 +36,10 @@ symbols! {
         Ack,
         /// The epoch of the line's band begins.
         Epoch,
-        /// An acquire at system scope, or an access at system scope of this compute unit.
+        /// An acquire at system scope, or a load at system scope of this compute unit, removes
+        /// the line.
         Drop,
-        /// The environment takes the way.
+        /// The driver evicts the line.
         Evict,
     }
     /// The actions of the rows.

@@ -29,7 +29,7 @@ symbols! {
         DataEnded,
         /// The lease ends.
         End,
-        /// The environment takes the way.
+        /// The driver evicts the line.
         Evict,
     }
     /// The actions of the rows.
@@ -97,7 +97,7 @@ symbols! {
     pub enum Lease {
         /// No lease runs.
         Free,
-        /// Only one compute unit has had a lease since no lease ran.
+        /// One compute unit alone has leases of the line.
         Private,
         /// Several compute units have leases.
         Shared,
