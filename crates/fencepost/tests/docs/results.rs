@@ -20,7 +20,7 @@ const HEAD: &str = "\
 
 <!-- Rendered from verification.toml: FENCEPOST_BLESS=1 cargo test --test docs -->
 
-This page shows the recorded verification of each protocol: the status of its claims, the number of programs and states,
+This page shows the recorded verifications of protocols: the status of each claim, the number of programs and states,
 the rows that fired, and the result of every seeded fault. [verification.md](../verification.md) explains these terms.
 [findings/README.md](../findings/README.md) describes the refuted claims. The file
 [verification.toml](verification.toml) contains the same data.

@@ -199,6 +199,7 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
 /// a race.
 pub(crate) const FOUND: &[&str] = &[
     "fencepost verify hlrc --litmus docs/findings/hlrc.litmus --operations 0",
+    "fencepost verify gpu-vi --unordered --litmus litmus/caches/written-then-loaded.litmus --operations 0",
     "fencepost verify hlrc --charts charts",
     "fencepost verify --replay charts/hlrc-1.trace",
     "fencepost verify --replay docs/findings/hlrc.trace",

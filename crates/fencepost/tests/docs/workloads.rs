@@ -1,4 +1,5 @@
-//! The page of workloads shows the list of all workloads and their statistics.
+//! The page of results shows the list of all workloads and their statistics, and the page of
+//! workloads defines the statistics.
 //!
 //! `FENCEPOST_BLESS=1 cargo test --test docs` renders the page again.
 
@@ -17,7 +18,10 @@ use serde::Deserialize;
 
 use crate::tree;
 
+/// The page that defines the statistics.
 const PAGE: &str = "docs/workloads.md";
+/// The page with the list of all workloads and their statistics.
+const RESULTS: &str = "docs/results/workloads.md";
 /// The file with the recorded times of the workloads at the largest size.
 const TIMES: &str = "docs/results/workloads.toml";
 /// The line that separates the text of the page from the generated part.
@@ -270,12 +274,12 @@ fn times(all: &[WorkloadEntry]) -> Times {
 }
 
 #[test]
-fn the_page_of_workloads_shows_every_workload_and_its_statistics() {
+fn the_page_of_results_shows_every_workload_and_its_statistics() {
     let all = catalog::workloads();
     let (found, times) = (all_statistics(&all), times(&all));
     let mut generated = format!(
         "The column *CPU seconds* is the time of one simulation at size `paper`, on the machine `{}` under \
-         `{}`.\nIt was measured once for each workload, on {}.\n[workloads.toml](results/workloads.toml) contains \
+         `{}`.\nIt was measured once for each workload, on {}.\n[workloads.toml](workloads.toml) contains \
          these times.\n\n",
         times.system, times.protocol, times.computer
     );
@@ -287,29 +291,28 @@ fn the_page_of_workloads_shows_every_workload_and_its_statistics() {
         for (size, name) in ["tiny", "small"].into_iter().enumerate().filter(|_| !here.is_empty()) {
             let _ = write!(
                 generated,
-                "\nThe statistics at size `{name}` ([columns](#statistics)):\n\n{}",
+                "\nThe statistics at size `{name}` ([columns](../workloads.md#statistics)):\n\n{}",
                 numbers(&here, size)
             );
         }
         generated.push('\n');
     }
     generated += &beside_papers(&found);
-    let path = tree::root().join(PAGE);
+    let path = tree::root().join(RESULTS);
     let page = fs::read_to_string(&path).unwrap();
-    let (text, shown) = page.split_once(MARK).unwrap_or_else(|| panic!("{PAGE} has no line {MARK}"));
+    let (text, shown) = page.split_once(MARK).unwrap_or_else(|| panic!("{RESULTS} has no line {MARK}"));
     if env::var_os("FENCEPOST_BLESS").is_some() {
         fs::write(&path, format!("{text}{MARK}\n{generated}")).unwrap();
         return;
     }
     let shown = shown.trim_start_matches('\n');
-    assert!(shown == generated, "{PAGE} is old; `FENCEPOST_BLESS=1 cargo test --test docs` renders it");
+    assert!(shown == generated, "{RESULTS} is old; `FENCEPOST_BLESS=1 cargo test --test docs` renders it");
 }
 
 /// The help text of `workload info` says that the page defines every statistic.
 #[test]
 fn the_page_defines_every_statistic_that_the_command_prints() {
-    let page = fs::read_to_string(tree::root().join(PAGE)).unwrap();
-    let (text, _) = page.split_once(MARK).unwrap();
+    let text = fs::read_to_string(tree::root().join(PAGE)).unwrap();
     let Ok(serde_json::Value::Object(keys)) = serde_json::to_value(Statistics::default()) else {
         panic!("statistics are an object")
     };
