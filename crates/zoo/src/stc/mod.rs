@@ -65,8 +65,9 @@ pub struct Grant {
     /// The number of epochs, which is also the number of bands (groups of lines that are written in
     /// the same epoch).
     epochs: u32,
-    /// Whether the start bit (the lowest bit of a line's number that selects its band) adapts to
-    /// conflicts of loads with blocked writes.
+    /// Whether bands (groups of lines) are adaptive: if a compute unit loads from a band in which it
+    /// has a blocked write, the start bit moves. Some bits of a line's number select the band of the
+    /// line, and the start bit is the lowest of them.
     adapts: bool,
 }
 
@@ -126,8 +127,9 @@ pub struct Variant {
     /// Whether only those epochs (times in which one band of lines each may be written) are granted
     /// that a blocked write has demanded.
     pub skips: bool,
-    /// Whether the start bit (the lowest bit of a line's number that selects its band) adapts to
-    /// conflicts of loads with blocked writes.
+    /// Whether bands (groups of lines) are adaptive: if a compute unit loads from a band in which it
+    /// has a blocked write, the start bit moves. Some bits of a line's number select the band of the
+    /// line, and the start bit is the lowest of them.
     pub adapts: bool,
     /// The maximum number of epochs that are granted at once. In each epoch, one band of lines may
     /// be written.
