@@ -65,8 +65,8 @@ fn bound(threads: usize, operations: usize, kinds: &[Kind], levels: &[Level]) ->
 /// tests, from all programs of two threads with up to three operations, and from the critical
 /// cycles of two and of three threads.
 fn corpus_of(model: Model) -> Vec<Asks> {
-    use Kind::{Await, Exchange, Guard, Load, Store, SyncLoad, SyncStore};
-    let kinds = [Load, Store, SyncLoad, SyncStore, Await, Guard, Exchange];
+    use Kind::{Await, ConditionalLoad, Exchange, Load, Store, SyncLoad, SyncStore};
+    let kinds = [Load, Store, SyncLoad, SyncStore, Await, ConditionalLoad, Exchange];
     let levels = [Level::WorkGroup, Level::Device, Level::System];
     let shipped = corpus::shipped().expect("they are tests").into_iter();
     let shipped = shipped

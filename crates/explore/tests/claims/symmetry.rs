@@ -127,9 +127,9 @@ fn first(skeleton: &ProgramSkeleton) -> (ProgramSkeleton, Vec<Renaming>) {
 }
 
 fn bound(symmetry: bool) -> Bound {
-    use Kind::{Await, Exchange, Guard, Load, Store, SyncLoad, SyncStore};
+    use Kind::{Await, ConditionalLoad, Exchange, Load, Store, SyncLoad, SyncStore};
     Bound {
-        kinds: vec![Load, Store, SyncLoad, SyncStore, Await, Guard, Exchange],
+        kinds: vec![Load, Store, SyncLoad, SyncStore, Await, ConditionalLoad, Exchange],
         words_of_line_max: 2,
         compute_units_max: 2,
         symmetry,
