@@ -11,7 +11,7 @@ use lab::systems::Systems;
 use libfuzzer_sys::fuzz_target;
 use sim::config::System;
 
-/// What an exploration may use.
+/// The maximum number of bytes of memory that the explorer may use for a replay.
 const MEMORY_BYTES: u64 = 64 << 20;
 
 static MACHINE: LazyLock<System> =

@@ -1,8 +1,8 @@
 //! The controllers of a machine (its caches and banks), and the constants that their steps share.
 
 use proto::{
-    Agent, ArrayUse, Boundary, Homes, KernelId, KindLevel, LineData, MemoryOp, MemoryReply, Mutation, NodeId,
-    PlanKey, Protocol, Request, Settings, Setup, Station, Topology, World,
+    Agent, ArrayUse, Boundary, Homes, KernelId, KindLevel, LineData, MemoryOp, MemoryReply, NodeId, PlanKey,
+    Protocol, Request, SeededFault, Settings, Setup, Station, Topology, World,
 };
 
 /// The position of a controller in the list of all controllers, which is sorted by kind of
@@ -16,7 +16,7 @@ pub struct Nodes<P: Protocol> {
     topology: Topology,
     setup: Setup<P>,
     kernels: Vec<Vec<ArrayUse>>,
-    mutation: Option<Mutation>,
+    seeded_fault: Option<SeededFault>,
     ids: Vec<NodeId>,
     /// For each kind of controller, the position of its first controller. One more element at the
     /// end holds the total number of controllers.
@@ -29,19 +29,19 @@ impl<P: Protocol> Nodes<P> {
     ///
     /// # Errors
     /// If the protocol does not support the machine. The error names the property of the machine.
-    pub fn new(topology: &Topology, homes: Homes, mutation: Option<Mutation>) -> Result<Self, String> {
+    pub fn new(topology: &Topology, homes: Homes, seeded_fault: Option<SeededFault>) -> Result<Self, String> {
         let setup = Setup::with(topology, &Settings::explored::<P>(), homes)?;
-        Ok(Nodes::with(topology, setup, mutation))
+        Ok(Nodes::with(topology, setup, seeded_fault))
     }
 
     /// The controllers of a machine under a protocol with this setup (parameters and homes of
     /// lines).
     #[must_use]
-    pub fn with(topology: &Topology, setup: Setup<P>, mutation: Option<Mutation>) -> Self {
+    pub fn with(topology: &Topology, setup: Setup<P>, seeded_fault: Option<SeededFault>) -> Self {
         let ids: Vec<NodeId> = setup.levels.nodes().collect();
         let first = |kind: u8| ids.iter().take_while(|id| id.kind < kind).count() as At;
         let first_of_kind = (0..=P::KINDS.len() as u8).map(first).collect();
-        Nodes { topology: topology.clone(), setup, kernels: Vec::new(), mutation, ids, first_of_kind }
+        Nodes { topology: topology.clone(), setup, kernels: Vec::new(), seeded_fault, ids, first_of_kind }
     }
 
     /// The shape of the machine: its compute units, chiplets and memory levels.
@@ -127,15 +127,15 @@ impl<P: Protocol> Nodes<P> {
 
     /// Returns the same controllers and constants, but without a seeded fault.
     #[must_use]
-    pub fn without_mutation(self) -> Self {
-        Nodes { mutation: None, ..self }
+    pub fn without_seeded_fault(self) -> Self {
+        Nodes { seeded_fault: None, ..self }
     }
 
     /// The constants that all steps of the run share.
     #[inline]
     #[must_use]
     pub fn world(&self) -> World<'_, P> {
-        World { kernels: &self.kernels, mutation: self.mutation, ..self.setup.world() }
+        World { kernels: &self.kernels, seeded_fault: self.seeded_fault, ..self.setup.world() }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The subject of a verification: a protocol, represented by data and function pointers. So the
 //! code of the verification is compiled once, not once for each protocol.
 
-use proto::{ArrayUse, Homes, Info, Kind, Mutation, PlansView, Protocol, TableView, Topology};
+use proto::{ArrayUse, Homes, Info, Kind, PlansView, Protocol, SeededFault, TableView, Topology};
 
 use crate::machine::stations;
 use crate::stress::stations as stressed;
@@ -9,10 +9,14 @@ use crate::stress::stations as stressed;
 /// Creates the stations (controllers with their parked inputs) of a machine. The arguments are the
 /// shape of the machine, the homes of its lines, the seeded fault if there is one, and the arrays
 /// that each kernel of the program uses.
-type Make =
-    fn(&Topology, Homes, Option<Mutation>, &[Vec<ArrayUse>]) -> Result<Box<dyn stations::Stations>, String>;
+type Make = fn(
+    &Topology,
+    Homes,
+    Option<SeededFault>,
+    &[Vec<ArrayUse>],
+) -> Result<Box<dyn stations::Stations>, String>;
 /// Creates the stations (controllers with their parked inputs) of a machine for a stress test.
-type MakeStressed = fn(&Topology, Homes, Option<Mutation>) -> Result<Box<dyn stressed::Stations>, String>;
+type MakeStressed = fn(&Topology, Homes, Option<SeededFault>) -> Result<Box<dyn stressed::Stations>, String>;
 
 /// The data and functions of a protocol that a verification needs.
 #[derive(Clone, Copy, Debug)]

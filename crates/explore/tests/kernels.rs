@@ -3,7 +3,7 @@
 
 use explore::verify::Test;
 use explore::{Bounds, Exploration, Explorer, Limits, Placement, Requirements, Subject};
-use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
+use proto::{Boundary, Change, KernelId, PlanKey, PlansView, Protocol, SeededFault, WritePolicy};
 
 /// A program that leaves copies of its line in all caches of the protocol. The requests of the
 /// command processor enter the cache of the first compute unit, so the program needs a second
@@ -22,11 +22,11 @@ P1@wg 1, dev 0 (global int* x) {
 exists (0:r0=0 /\\ x=0)
 ";
 
-fn explore<P: Protocol>(mutation: Option<Mutation>) -> Exploration {
+fn explore<P: Protocol>(seeded_fault: Option<SeededFault>) -> Exploration {
     let test = Test::read("read", READ).expect("it is a test");
     let program = &*test.program();
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, mutation);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, seeded_fault);
     let placement = Placement::spread(program);
     let found = explorer.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     found.expect("the machine has all that the program needs")
@@ -56,7 +56,7 @@ fn a_kernel_begin_without_invalidation_is_detected_on_every_protocol() {
                     let (plan, steps) = steps(&view, boundary);
                     let Some(at) = steps.iter().position(|step| *step == dropped) else { continue };
                     let change = Change::DropStepOf { plan, at: at as u8 };
-                    let found = explore::<P>(Some(Mutation { table: view.id, change }));
+                    let found = explore::<P>(Some(SeededFault { table: view.id, change }));
                     let violation = found.violation.unwrap_or_else(|| panic!("{name} without {dropped}"));
                     assert!(violation.why.contains("the beginning of a kernel"), "{name}: {}", violation.why);
                     noticed += 1;

@@ -3,7 +3,7 @@
 use explore::claim::{Claim, NoPromise, Promise};
 use explore::{Explorer, Fault, Limits, Placement, Requirements, Subject, corpus, verify};
 use litmus::program::Program;
-use proto::{Change, Mutation, Plans as _, Protocol, Symbol as _};
+use proto::{Change, Plans as _, Protocol, SeededFault, Symbol as _};
 use zoo::hlrc::{Hlrc, HlrcRepaired};
 use zoo::vi::{L1Plans, Step, Vi};
 
@@ -71,12 +71,12 @@ fn features_outside_ptx_have_no_promise() {
 }
 
 /// The fault that the program shows on any of the machines, or `None`.
-fn explored<P: Protocol>(program: &Program, mutation: Option<Mutation>) -> Option<Fault> {
+fn explored<P: Protocol>(program: &Program, seeded_fault: Option<SeededFault>) -> Option<Fault> {
     let allowed = asked(program).expect("PTX covers it").allowed.expect("of all programs");
     let asked = Requirements { allowed: Some(&allowed), may_block: true };
     let placement = Placement::spread(program);
     verify::machines().into_iter().find_map(|bounds| {
-        let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, mutation);
+        let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, seeded_fault);
         let found = explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported");
         assert_eq!(found.incomplete, None);
         found.violation.map(|violation| violation.fault)
@@ -86,7 +86,7 @@ fn explored<P: Protocol>(program: &Program, mutation: Option<Mutation>) -> Optio
 #[test]
 fn vi_keeps_the_ptx_promise_for_a_race_and_fails_without_flushes() {
     let never_flushes =
-        Mutation { table: L1Plans::ID, change: Change::DropStep { step: Step::Flush.index() as u8 } };
+        SeededFault { table: L1Plans::ID, change: Change::DropStep { step: Step::Flush.index() as u8 } };
     let (_, text) = corpus::SHIPPED.iter().find(|(path, _)| *path == "ptx/MP+gpu.litmus").expect("shipped");
     let own = litmus::parse::parse(text).expect("it is a test");
     for program in [own, message(("release", "acquire"), DEVICE, "")] {

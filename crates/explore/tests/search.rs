@@ -7,7 +7,7 @@ use explore::{
     corpus,
 };
 use litmus::program::Program;
-use proto::{Change, Mutation, OpClass, Plans, Protocol, Symbol, WritePolicy};
+use proto::{Change, OpClass, Plans, Protocol, SeededFault, Symbol, WritePolicy};
 use zoo::vi::{L1Plans, Step, Vi};
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
@@ -227,7 +227,7 @@ fn a_protocol_that_never_flushes_fails() {
         .expect("a supported program");
     let change = Change::DropStep { step: Step::Flush.index() as u8 };
     let mut explorer =
-        Explorer::new(&Subject::of::<Vi>(), COMBINING, Some(Mutation { table: L1Plans::ID, change }));
+        Explorer::new(&Subject::of::<Vi>(), COMBINING, Some(SeededFault { table: L1Plans::ID, change }));
     let asked = Requirements { allowed: Some(&good.outcomes), may_block: false };
     let found =
         explorer.explore(&program, &placement, &asked, &mut Limits::default()).expect("a supported program");

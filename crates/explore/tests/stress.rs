@@ -2,37 +2,37 @@
 
 use explore::Subject;
 use explore::stress::{Failure, Options, StressReport, stress};
-use proto::{Change, Level, Mutation, OpClass, Order, PlanKey, Plans, Protocol, RowView, Symbol as _};
+use proto::{Change, Level, OpClass, Order, PlanKey, Plans, Protocol, RowView, SeededFault, Symbol as _};
 use zoo::Visit;
 use zoo::vi::{L1Plans, Step, Vi};
 use zoo::vi_targeted::ViTargeted;
 
 const EPISODES: u64 = 400;
 
-fn options(mutation: Option<Mutation>) -> Options<'static> {
-    Options { seed: 1, episodes: EPISODES, mutation, jobs: 2, ..Options::default() }
+fn options(seeded_fault: Option<SeededFault>) -> Options<'static> {
+    Options { seed: 1, episodes: EPISODES, seeded_fault, jobs: 2, ..Options::default() }
 }
 
-fn without(step: Step) -> Mutation {
-    Mutation { table: L1Plans::ID, change: Change::DropStep { step: step.index() as u8 } }
+fn without(step: Step) -> SeededFault {
+    SeededFault { table: L1Plans::ID, change: Change::DropStep { step: step.index() as u8 } }
 }
 
 /// The mutant without the flush in the plan (the steps of the operation `op`) of a release or of a
 /// kernel's end at device scope.
-fn without_flush_of(op: OpClass) -> Mutation {
+fn without_flush_of(op: OpClass) -> SeededFault {
     let plan = PlanKey { op, order: Order::Release, level: Level::Device, remote: false, commutative: false };
     let at = L1Plans::plan(plan).iter().position(|step| *step == Step::Flush).expect("it flushes") as u8;
-    Mutation { table: L1Plans::ID, change: Change::DropStepOf { plan, at } }
+    SeededFault { table: L1Plans::ID, change: Change::DropStepOf { plan, at } }
 }
 
 /// The mutant without one action of one row, all given by name.
-fn without_action(table: &str, event: &str, state: &str, action: &str) -> Mutation {
+fn without_action(table: &str, event: &str, state: &str, action: &str) -> SeededFault {
     let at = |all: &[(&str, &str)], name: &str| all.iter().position(|(n, _)| *n == name).expect("it exists");
     let view = Vi::tables().into_iter().find(|view| view.name == table).expect("it exists");
     let row = at(&view.states, state) * view.events.len() + at(&view.events, event);
     let RowView::Do(actions, ..) = &view.rows[row] else { panic!("{event} in {state} does something") };
     let action = actions.iter().position(|name| *name == action).expect("the protocol has the step") as u8;
-    Mutation { table: view.id, change: Change::DropAction { row: row as u16, action } }
+    SeededFault { table: view.id, change: Change::DropAction { row: row as u16, action } }
 }
 
 #[derive(Clone, Copy)]
@@ -137,7 +137,7 @@ impl Count for Failure {
 #[test]
 fn faults_of_every_kind_are_found() {
     let (l1, l2) = ("A line in the L1", "A line in an L2 bank");
-    for mutation in [
+    for seeded_fault in [
         without(Step::Flush),
         without(Step::Invalidate),
         without(Step::FlushBanks),
@@ -155,8 +155,8 @@ fn faults_of_every_kind_are_found() {
         without_action(l1, "Data", "IV", "Wake"),
         without_action(l2, "Write", "V", "Ack"),
     ] {
-        let options = Options { episodes: 4_000, ..options(Some(mutation)) };
-        assert!(failure::<Vi>(&options).is_some(), "{mutation:?}");
+        let options = Options { episodes: 4_000, ..options(Some(seeded_fault)) };
+        assert!(failure::<Vi>(&options).is_some(), "{seeded_fault:?}");
     }
 }
 
@@ -179,8 +179,8 @@ fn the_rules_of_the_model_decide_correctness() {
 
 #[test]
 fn results_do_not_depend_on_the_number_of_jobs() {
-    for mutation in [None, Some(without(Step::Flush))] {
-        let of = |jobs| stress(&Subject::of::<Vi>(), &Options { jobs, ..options(mutation) });
+    for seeded_fault in [None, Some(without(Step::Flush))] {
+        let of = |jobs| stress(&Subject::of::<Vi>(), &Options { jobs, ..options(seeded_fault) });
         assert_eq!(of(1), of(3));
     }
 }

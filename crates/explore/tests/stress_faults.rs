@@ -2,8 +2,8 @@
 //! draws, such as the widths of words).
 //!
 //! The faults are wrong controllers: caches and banks of `vi` and `rsp` that change an input or an
-//! effect of a step. A mutation (seeded change) selects the fault. The mutation names a table that
-//! no protocol has.
+//! effect of a step. A value of the type `SeededFault` selects the fault. It names a table that no
+//! protocol has.
 
 mod toys;
 
@@ -12,14 +12,14 @@ use explore::stress::{Failure, Options, stress};
 use proto::parts::Host;
 use proto::{
     Agent, ByteMask, Change, Controller, Cx, Disposition, Hit, Homes, Info, Input, Key, KindLevel, Load,
-    MemoryAccess, Mutation, NodeId, Op, OpClass, Order, PlanKey, Plans as _, Protocol, Request, RequestInput,
-    RmwKind, SetIndex, Sharing, Slot, TableId, Way, protocol_nodes,
+    MemoryAccess, NodeId, Op, OpClass, Order, PlanKey, Plans as _, Protocol, Request, RequestInput, RmwKind,
+    SeededFault, SetIndex, Sharing, Slot, TableId, Way, protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{L1Plans, Step};
 
-/// The number of the table whose mutations (seeded changes) select the faults of this file. No
-/// protocol has this table.
+/// The number of the table whose seeded faults select the faults of this file. No protocol has this
+/// table.
 const FAULTS: TableId = TableId(100);
 
 proto::symbols! {
@@ -59,14 +59,14 @@ proto::symbols! {
 use proto::Symbol as _;
 
 impl Fault {
-    fn mutation(self) -> Mutation {
-        Mutation { table: FAULTS, change: Change::DropStep { step: self.index() as u8 } }
+    fn seeded_fault(self) -> SeededFault {
+        SeededFault { table: FAULTS, change: Change::DropStep { step: self.index() as u8 } }
     }
 }
 
 /// Whether the seeded fault is this one.
 fn has<P: Protocol>(cx: &Cx<'_, P>, fault: Fault) -> bool {
-    cx.world.mutation == Some(fault.mutation())
+    cx.world.seeded_fault == Some(fault.seeded_fault())
 }
 
 /// A cache of `vi` into which a fault can be seeded.
@@ -406,8 +406,8 @@ pub mod locked {
 /// The maximum number of operations of a small program that fails.
 const OPERATIONS_MAX: usize = 40;
 
-fn options(mutation: Option<Mutation>, episodes: u64) -> Options<'static> {
-    Options { episodes, mutation, jobs: 2, ..Options::default() }
+fn options(seeded_fault: Option<SeededFault>, episodes: u64) -> Options<'static> {
+    Options { episodes, seeded_fault, jobs: 2, ..Options::default() }
 }
 
 fn failure<P: Protocol>(options: &Options<'_>) -> Option<Failure> {
@@ -435,7 +435,7 @@ fn a_fault_of_every_dimension_is_found_reproducibly() {
         (Fault::JoinsFlush, 20_000),
         (Fault::FlipsParityEarly, 5_000),
     ] {
-        let options = options(Some(fault.mutation()), episodes);
+        let options = options(Some(fault.seeded_fault()), episodes);
         let found = failure::<Faulty>(&options).unwrap_or_else(|| panic!("{fault:?} is not found"));
         assert!(found.operations() <= OPERATIONS_MAX, "{fault:?}: {found}");
         let again = Options { seed: found.seed, episodes: 1, ..options };
@@ -448,7 +448,7 @@ fn a_fault_of_every_dimension_is_found_reproducibly() {
 /// fault, or none.
 #[test]
 fn a_forgotten_wait_for_a_way_is_found_at_its_step() {
-    let options = Options { shrink: false, ..options(Some(Fault::ForgetsWait.mutation()), 1) };
+    let options = Options { shrink: false, ..options(Some(Fault::ForgetsWait.seeded_fault()), 1) };
     let reports = (0..400).filter_map(|seed| failure::<Faulty>(&Options { seed, ..options }));
     let at_its_step = |found: Failure| found.what.ends_with("an input that waits for it is not woken");
     assert!(reports.into_iter().any(at_its_step));
@@ -456,19 +456,19 @@ fn a_forgotten_wait_for_a_way_is_found_at_its_step() {
 
 #[test]
 fn locks_by_slot_are_found() {
-    let found = failure::<locked::Locked>(&options(Some(Fault::LocksBySlot.mutation()), 50_000));
+    let found = failure::<locked::Locked>(&options(Some(Fault::LocksBySlot.seeded_fault()), 50_000));
     let found = found.expect("slots of two nodes are equal");
     assert!(found.operations() <= OPERATIONS_MAX, "{found}");
 }
 
 /// The mutant without the invalidation in the plan (the steps) of a kernel's beginning.
-fn without_invalidation_at_begin() -> Mutation {
+fn without_invalidation_at_begin() -> SeededFault {
     let level = proto::Level::Device;
     let plan =
         PlanKey { op: OpClass::KernelBegin, order: Order::AcqRel, level, remote: false, commutative: false };
     let at = L1Plans::plan(plan).iter().position(|step| *step == Step::Invalidate);
     let at = at.expect("it invalidates") as u8;
-    Mutation { table: L1Plans::ID, change: Change::DropStepOf { plan, at } }
+    SeededFault { table: L1Plans::ID, change: Change::DropStepOf { plan, at } }
 }
 
 #[test]

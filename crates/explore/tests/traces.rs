@@ -98,7 +98,7 @@ fn of_every_kind() -> BTreeMap<Fault, Trace> {
     for protocol in ["vi", "hlrc-repaired"] {
         let subject = Subject::named(protocol).expect("a protocol");
         for mutant in mutants::all(&subject) {
-            let mut explorer = Explorer::new(&subject, COMBINING, Some(mutant.mutation));
+            let mut explorer = Explorer::new(&subject, COMBINING, Some(mutant.seeded_fault));
             let mut limits = Limits { states_max: 20_000, ..Limits::default() };
             let program = test.program();
             let found =
@@ -158,7 +158,7 @@ fn a_read_of_an_invalid_address_is_found_and_reproduces() {
     let mutant = mutant.expect("it can be seeded");
     let apart = test.placements.iter().position(|placement| placement.agents[0] != placement.agents[1]);
     let (program, placement) = (test.program(), apart.expect("at two caches"));
-    let mut explorer = Explorer::new(&subject, COMBINING, Some(mutant.mutation));
+    let mut explorer = Explorer::new(&subject, COMBINING, Some(mutant.seeded_fault));
     let mut explore = |allowed| {
         let asked = Requirements { allowed, may_block: false };
         explorer.explore(&program, &test.placements[placement], &asked, &mut Limits::default())

@@ -51,7 +51,7 @@ fn stress_one(
         seed: arguments.seed,
         episodes: arguments.episodes,
         model: arguments.model.as_deref(),
-        mutation: None,
+        seeded_fault: None,
         chiplets: arguments.chiplets,
         overtaking: arguments.unordered,
         shrink: true,

@@ -213,7 +213,7 @@ fn a_time_line_is_the_same_with_a_counter_beside_it() {
         fs::read(path).unwrap()
     };
     let alone = trace("alone", &[]);
-    for name in ["DRAM channel 0", "L1 hit rate"] {
+    for name in ["memory channel 0", "L1 hit rate"] {
         assert!(alone.windows(name.len()).any(|bytes| bytes == name.as_bytes()), "{name}");
     }
     assert!(trace("beside", &["--counter", "l1.hits"]) == alone, "the traces differ");

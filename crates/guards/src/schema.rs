@@ -17,8 +17,8 @@ const CRATES: [(&str, &str); 2] = [("proto", "crate::guard"), ("zoo", "proto::gu
 /// pages, machine files, and faults of table rows. They get no mutants.
 const NOT_EXECUTED: [&str; 9] = [
     "guard.rs",
-    "mutation.rs",
     "page.rs",
+    "seeded_fault.rs",
     "settings.rs",
     "symbols.rs",
     "table.rs",
@@ -26,9 +26,9 @@ const NOT_EXECUTED: [&str; 9] = [
     "uses.rs",
     "words.rs",
 ];
-/// The reason that reports give for a mutation that is left out because the rewritten crates do not
-/// compile with it.
-pub(crate) const NO_TYPE: &str = "the mutation does not type-check";
+/// The reason that reports give for a seeded fault that is left out because the rewritten crates do
+/// not compile with it.
+pub(crate) const NO_TYPE: &str = "the seeded fault does not type-check";
 
 /// One mutant: a place in the code with one seeded fault.
 #[derive(Clone, Debug)]

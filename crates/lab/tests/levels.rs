@@ -22,7 +22,7 @@ count = 4
 bytes = 65536
 ways = 8
 miss_registers = 32
-store_fifo_entries = 16
+store_buffer_entries = 16
 latency_cycles = 100
 ";
 

@@ -156,7 +156,7 @@ fn generated_programs() {
     let system = machine();
     let mut tally = Tally::default();
     let mut bound = Bound::new(2, 4, 2);
-    bound.kinds = vec![Kind::Load, Kind::Store, Kind::SyncStore, Kind::Await, Kind::Guard];
+    bound.kinds = vec![Kind::Load, Kind::Store, Kind::SyncStore, Kind::Await, Kind::ConditionalLoad];
     for (n, made) in programs(&bound).enumerate().filter(|(n, _)| n % 97 == 0).take(150) {
         tally.add(&system, &format!("program {n}"), &made.program, 12);
     }

@@ -36,7 +36,7 @@ fn shortages() -> Vec<(&'static str, System)> {
     vec![
         ("L1 miss registers", with(|s| s.l1.miss_registers = 1)),
         ("L2 miss registers", with(|s| s.l2.miss_registers = 1)),
-        ("store FIFO entries", with(|s| (s.l1.store_fifo_entries, s.l2.store_fifo_entries) = (1, 1))),
+        ("store buffer entries", with(|s| (s.l1.store_buffer_entries, s.l2.store_buffer_entries) = (1, 1))),
         ("L1 lines", with(|s| (s.l1.bytes, s.l1.ways) = (128, 1))),
         ("L2 lines", with(|s| (s.l2.bytes, s.l2.ways) = (2048, 1))),
         ("L2 banks", with(|s| s.l2.banks = 1)),

@@ -33,8 +33,8 @@ enum End {
     Asks(String),
     /// The thread has ended, with these results.
     Done(BTreeMap<String, i64>),
-    /// The thread did what the litmus program does not model: it failed, or accessed a location
-    /// that must not be reached.
+    /// The thread did what the litmus program does not model: it failed, or accessed an element with
+    /// the meaning [`Place::Out`].
     Out,
 }
 
@@ -47,7 +47,8 @@ enum Place {
     /// The litmus program has no word for the element. Accesses to the element are not compared,
     /// and a read of the element returns this value.
     Other(i64),
-    /// The element must not be reached.
+    /// The litmus program does not model accesses to the element. A thread that accesses the element
+    /// ends with [`End::Out`].
     Out,
 }
 

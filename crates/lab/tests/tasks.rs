@@ -92,7 +92,7 @@ fn smaller_scopes_flush_and_invalidate_less() {
 #[test]
 fn transitive_scopes_lose_tasks_where_a_release_flushes_its_own_writes_only() {
     let machine = include_str!("../../../systems/hrf-8cu.toml");
-    let large = machine.replacen("store_fifo_entries = 64 ", "store_fifo_entries = 512 ", 1);
+    let large = machine.replacen("store_buffer_entries = 64 ", "store_buffer_entries = 512 ", 1);
     assert_ne!(machine, large);
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("large-store-buffers.toml");
     fs::write(&path, large).expect("a folder that can be written");

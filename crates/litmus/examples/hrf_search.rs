@@ -29,7 +29,7 @@ fn main() -> std::io::Result<()> {
             Kind::SyncLoad,
             Kind::SyncStore,
             Kind::Await,
-            Kind::Guard,
+            Kind::ConditionalLoad,
             Kind::Exchange,
             Kind::Fence,
             Kind::Barrier,

@@ -12,7 +12,7 @@
 //! * [`suite`] compares verdicts with a table of expected ones.
 //! * [`generate`] enumerates and samples programs.
 //! * [`progress`] looks for executions that do not terminate.
-//! * [`hrf`] explores executions under the models of the HRF family.
+//! * [`hrf`] explores executions under the HRF models.
 
 pub mod cat;
 pub mod check;

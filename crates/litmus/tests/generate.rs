@@ -27,7 +27,7 @@ fn everything(threads: usize, operations: usize) -> Bound {
             Kind::SyncLoad,
             Kind::SyncStore,
             Kind::Await,
-            Kind::Guard,
+            Kind::ConditionalLoad,
             Kind::Exchange,
             Kind::Fence,
             Kind::Barrier,
@@ -203,9 +203,11 @@ fn some_programs_test_synchronization_and_straight_lines_do_not() {
     assert_eq!(programs(&straight).filter(tells).count(), 0);
     let waiting = Bound { kinds: vec![Kind::Store, Kind::SyncStore, Kind::Await], ..Bound::new(2, 4, 2) };
     assert!(programs(&waiting).filter(tells).count() > 0);
-    let guarded =
-        Bound { kinds: vec![Kind::Load, Kind::Store, Kind::SyncStore, Kind::Guard], ..Bound::new(2, 4, 2) };
-    assert!(programs(&guarded).filter(tells).count() > 0);
+    let conditional = Bound {
+        kinds: vec![Kind::Load, Kind::Store, Kind::SyncStore, Kind::ConditionalLoad],
+        ..Bound::new(2, 4, 2)
+    };
+    assert!(programs(&conditional).filter(tells).count() > 0);
 }
 
 /// The claim `hrf.sec4.compat`: a program that is race-free under HRF-direct is race-free under

@@ -126,7 +126,7 @@ fn cat_and_exploration_agree_on_all_programs_of_two_threads_and_three_operations
         Kind::SyncLoad,
         Kind::SyncStore,
         Kind::Await,
-        Kind::Guard,
+        Kind::ConditionalLoad,
         Kind::Exchange,
         Kind::Take,
         Kind::Fence,

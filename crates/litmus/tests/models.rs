@@ -1,9 +1,10 @@
-//! Tests each model of the tool on litmus tests of this project that separate the model from
+//! Tests each memory model that comes with Fencepost, on litmus tests that separate the model from
 //! similar models.
 
 use litmus::check::{Options, Report, check};
 
-/// Checks a test under a model of the tool, with the given variants of the model.
+/// Checks a litmus test under the memory model of this name that comes with Fencepost, with the
+/// given variants of the model.
 fn run(model: &str, variants: &[&str], test: &str) -> Report {
     let mut of = litmus::cat::shipped(model).expect("the model is shipped").expect("it is a model");
     of.variants = variants.iter().map(|v| (*v).to_owned()).collect();

@@ -43,7 +43,13 @@ impl<P: Protocol> Setup<P> {
     #[inline]
     #[must_use]
     pub fn world(&self) -> World<'_, P> {
-        World { params: &self.params, levels: &self.levels, homes: &self.homes, kernels: &[], mutation: None }
+        World {
+            params: &self.params,
+            levels: &self.levels,
+            homes: &self.homes,
+            kernels: &[],
+            seeded_fault: None,
+        }
     }
 
     /// All stations (controllers with their parked inputs) in their initial state, kind by kind.

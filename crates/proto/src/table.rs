@@ -2,7 +2,7 @@
 //!
 //! A controller first evaluates all guards (conditions) to turn its input into an event. Then it
 //! looks up one row and performs the row's actions. A row is a value, so the same table is
-//! executed, printed, counted and mutated.
+//! executed, printed, counted and changed by seeded faults.
 
 use crate::symbols::Symbol;
 

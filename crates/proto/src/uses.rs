@@ -131,11 +131,11 @@ pub struct Uses {
     pub invalidation_broadcasts: u32,
     /// Broadcasts that ask all other controllers of the same kind to lock their read-modify-writes.
     pub lock_broadcasts: u32,
-    /// Changes of epochs that this controller began as their manager. An epoch is a time in which
-    /// the protocol allows writes to a group of addresses.
+    /// Changes of epochs that this controller, the epoch management unit, began. An epoch is a time
+    /// in which the protocol allows writes to a group of addresses.
     pub changes_begun: u32,
-    /// Changes of epochs that this controller completed as their manager. An epoch is a time in
-    /// which the protocol allows writes to a group of addresses.
+    /// Changes of epochs that this controller, the epoch management unit, completed. An epoch is a
+    /// time in which the protocol allows writes to a group of addresses.
     pub changes_ended: u32,
     /// Writes that were blocked, because their epoch (the time in which the protocol allows writes
     /// to the group of addresses that contains their line) had not come.

@@ -110,7 +110,7 @@ impl System {
             policy: l1.write_policy.into(),
             store_buffer_entries: l1
                 .flush_walk
-                .dirty_lines(l1.store_fifo_entries, sets(l1.bytes, l1.ways) * l1.ways),
+                .dirty_lines(l1.store_buffer_entries, sets(l1.bytes, l1.ways) * l1.ways),
             miss_registers: l1.miss_registers,
             ignores_acquires: l1.invalidation == Invalidation::None,
         };
@@ -119,7 +119,7 @@ impl System {
             sets: bank_sets,
             ways: l2.ways,
             policy: l2.write_policy.into(),
-            store_buffer_entries: l2.flush_walk.dirty_lines(l2.store_fifo_entries, bank_sets * l2.ways),
+            store_buffer_entries: l2.flush_walk.dirty_lines(l2.store_buffer_entries, bank_sets * l2.ways),
             miss_registers: l2.miss_registers,
             ignores_acquires: false,
         };

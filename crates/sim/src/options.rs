@@ -1,7 +1,7 @@
 //! Options of a run, such as its seed, limits and seeded faults.
 
 use kernel::Posted;
-use proto::{Level, Mutation};
+use proto::{Level, SeededFault};
 
 /// The options of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct RunOptions {
     /// A message to drop, as a seeded fault. `None` drops no message.
     pub drop: Option<DropMessage>,
     /// A seeded fault in the protocol's tables. `None` leaves the protocol as it is.
-    pub mutation: Option<Mutation>,
+    pub seeded_fault: Option<SeededFault>,
     /// Whether every hit executes a full step of its controller. If false, hits use the shortcut
     /// [`proto::Controller::hit`]. Both give the same outcome of the run.
     pub steps_hits: bool,
@@ -37,7 +37,7 @@ impl Default for RunOptions {
             patience_cycles: 500_000,
             cycles_max: None,
             drop: None,
-            mutation: None,
+            seeded_fault: None,
             steps_hits: false,
             explored_settings: false,
             scopes: Vec::new(),

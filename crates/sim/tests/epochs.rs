@@ -37,20 +37,20 @@ fn a_store_that_waits_for_a_missing_epoch_is_reported_as_stuck() {
 /// the condition begins. A timeline draws these conditions.
 #[derive(Default)]
 struct Seen {
-    manager: Option<u32>,
+    emu: Option<u32>,
     now: Vec<Condition>,
     begun: Vec<(u64, String)>,
 }
 
 impl Probe for Seen {
     fn begin(&mut self, layout: &Layout) {
-        self.manager = layout.stations.iter().position(|name| name == "EMU[0]").map(|at| at as u32);
+        self.emu = layout.stations.iter().position(|name| name == "EMU[0]").map(|at| at as u32);
     }
     fn draws(&self) -> bool {
         true
     }
     fn conditions(&mut self, now: u64, station: u32, conditions: Vec<Condition>) {
-        if Some(station) != self.manager {
+        if Some(station) != self.emu {
             return assert_eq!(conditions, []);
         }
         let new = conditions.iter().filter(|condition| !self.now.contains(condition));

@@ -180,7 +180,7 @@ fn a_trace_has_the_clock_the_counters_and_the_channels_of_the_machine() {
         |name: &str| *tracks.iter().find(|t| t.name == name).unwrap_or_else(|| panic!("no track {name}"));
     let (counters, dram) = (named("Counters").uuid, named("DRAM").uuid);
     let channels =
-        tracks.iter().filter(|track| track.parent == dram && track.name.starts_with("DRAM channel "));
+        tracks.iter().filter(|track| track.parent == dram && track.name.starts_with("memory channel "));
     assert!(channels.count() > 1);
     let values = |name: &str, unit: &str| {
         let track = named(name);

@@ -3,8 +3,8 @@
 
 use drive::{Machine, Nodes, Record, StationInput};
 use proto::{
-    ArrayId, ByteMask, Change, Hints, Homes, Issuer, LineAddr, LineData, MemoryReply, Mutation, NodeId, Op,
-    Order, Protocol, Request, RowView, Scope, Slot, Station, Symbol, Table, Topology, WritePolicy,
+    ArrayId, ByteMask, Change, Hints, Homes, Issuer, LineAddr, LineData, MemoryReply, NodeId, Op, Order,
+    Protocol, Request, RowView, Scope, SeededFault, Slot, Station, Symbol, Table, Topology, WritePolicy,
 };
 use zoo::Visit;
 use zoo::hlrc::published::{Hlrc, Msg};
@@ -23,9 +23,10 @@ struct SingleStation {
 }
 
 impl SingleStation {
-    fn new(id: NodeId, mutation: Option<Mutation>) -> SingleStation {
+    fn new(id: NodeId, seeded_fault: Option<SeededFault>) -> SingleStation {
         let topology = Topology::bounded(WritePolicy::Through, WritePolicy::Through);
-        let nodes = Nodes::new(&topology, Homes::new(&topology, 1), mutation).expect("a machine for hLRC");
+        let nodes =
+            Nodes::new(&topology, Homes::new(&topology, 1), seeded_fault).expect("a machine for hLRC");
         SingleStation { machine: Machine::new(nodes), id }
     }
 
@@ -54,11 +55,11 @@ impl SingleStation {
 }
 
 /// The seeded fault that leaves one action out of the table row for a state and an event.
-fn without<T: Table>(state: T::State, event: T::Event, action: &str) -> Option<Mutation> {
+fn without<T: Table>(state: T::State, event: T::Event, action: &str) -> Option<SeededFault> {
     let row = state.index() * T::Event::ALL.len() + event.index();
     let proto::Row::Do { actions, .. } = T::row(state, event) else { panic!("the row does nothing") };
     let at = actions.iter().position(|a| a.name() == action).expect("an action of the row");
-    Some(Mutation { table: T::ID, change: Change::DropAction { row: row as u16, action: at as u8 } })
+    Some(SeededFault { table: T::ID, change: Change::DropAction { row: row as u16, action: at as u8 } })
 }
 
 #[test]

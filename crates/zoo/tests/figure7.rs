@@ -1,11 +1,11 @@
 //! Figure 7 of the STC paper (TACO 2023), step by step: three stores, a releasing store, and a
 //! reader that spins.
 //!
-//! The paper prints the epochs Z, W, V, U, Z, X and Z. A manager (epoch management unit) that
-//! grants all epochs in turn does not grant Z between U and X. The manager of `stc-es` grants the
+//! The paper prints the epochs Z, W, V, U, Z, X and Z. An epoch management unit that grants all
+//! epochs in turn does not grant Z between U and X. The epoch management unit of `stc-es` grants the
 //! printed sequence, because it skips epochs without a demand: the bands have the numbers Z < W < V
-//! < U < X, and a third compute unit writes in the band Z. So the test uses the manager of
-//! `stc-es`, and needs no other one.
+//! < U < X, and a third compute unit writes in the band Z. So the test uses the epoch management
+//! unit of `stc-es`, and needs no other one.
 //!
 //! The text of section 4.7 has three mistakes, which the figure and the test do not have:
 //!
@@ -42,7 +42,7 @@ struct Bench<P: Protocol> {
     machine: Machine<P>,
     sent: VecDeque<(At, At, P::Msg)>,
     memory: VecDeque<(At, MemoryOp)>,
-    manager: Option<At>,
+    emu: Option<At>,
     answers: BTreeMap<Slot, Option<LineData>>,
     asked: u32,
 }
@@ -59,7 +59,7 @@ impl<P: Protocol> Bench<P> {
             machine: Machine::new(Nodes::with(&topology, setup, None)),
             sent: VecDeque::new(),
             memory: VecDeque::new(),
-            manager: None,
+            emu: None,
             answers: BTreeMap::new(),
             asked: 0,
         };
@@ -75,7 +75,7 @@ impl<P: Protocol> Bench<P> {
         self.sent.extend(record.sends.into_iter().map(|(to, msg)| (at, to, msg)));
         self.memory.extend(record.memory.into_iter().map(|op| (at, op)));
         if record.timers.contains(&TimerClass::Epoch) {
-            self.manager = Some(at);
+            self.emu = Some(at);
         }
         self.answers.extend(record.replies);
     }
@@ -132,11 +132,11 @@ impl<P: Protocol> Bench<P> {
         answer.expect("the answer has bytes").read(0, Width::W4)
     }
 
-    /// Lets the timer of the manager (the epoch management unit) expire, so that the manager
-    /// changes the epoch (and thus the band of lines that may be written).
+    /// Lets the timer of the epoch management unit expire, so that it changes the epoch (and thus the
+    /// band of lines that may be written).
     fn change(&mut self) {
-        let manager = self.manager.take().expect("the manager has its timer");
-        self.step(manager, &StationInput::Timer(TimerClass::Epoch));
+        let emu = self.emu.take().expect("the epoch management unit has its timer");
+        self.step(emu, &StationInput::Timer(TimerClass::Epoch));
         self.rest();
     }
 
@@ -180,11 +180,11 @@ fn trace<P: Protocol>() -> (Vec<Step>, [u64; 3]) {
         if step != "b" {
             bench.change();
         }
-        // The manager has granted the printed epoch: a write in its band is complete at once.
+        // The printed epoch is granted: a write in its band is complete at once.
         let probe = bench.store(THIRD, LineAddr(epoch.0 + 8), Order::Plain);
         assert!(bench.answers.contains_key(&probe), "step {step}: the epoch is {}", name(epoch));
         // The core holds the releasing store back until the stores before it are complete. In the
-        // figure, the manager has chosen epoch Z before this store.
+        // figure, the epoch management unit has chosen epoch Z before this store.
         if step == "f" {
             assert_eq!(bench.blocked(&stores), "");
             stores.push((X, bench.store(WRITER, X, Order::Release)));

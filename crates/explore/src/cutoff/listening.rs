@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use litmus::program::Program;
 use proto::words::grouped;
-use proto::{Agent, Mutation};
+use proto::{Agent, SeededFault};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::program::{LISTENERS_MAX, LOADS, Layout, Listener, text};
@@ -81,7 +81,7 @@ impl Listening {
     /// words to lines). No thread has issued an operation yet.
     pub(super) fn new(
         subject: &Subject,
-        machine: (Bounds, Option<Mutation>),
+        machine: (Bounds, Option<SeededFault>),
         (listener, scope, layout): (&Listener, &str, &Layout),
     ) -> Result<Listening, Unsupported> {
         let text = text(listener, scope);

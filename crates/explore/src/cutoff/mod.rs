@@ -40,7 +40,7 @@ use core::fmt;
 use proto::WritePolicy::{Combining, Through, ThroughInvalidate};
 use proto::issue::IssueRule;
 use proto::words::counted;
-use proto::{Mutation, Sharing, Symbol as _, WritePolicy};
+use proto::{SeededFault, Sharing, Symbol as _, WritePolicy};
 use rustc_hash::FxHashSet;
 
 use crate::machine::bounds::Bounds;
@@ -169,7 +169,7 @@ pub struct Options<'a> {
     /// The number of programs that are examined at the same time.
     pub jobs: usize,
     /// The seeded fault of the protocol. `None` for the protocol as written.
-    pub mutation: Option<Mutation>,
+    pub seeded_fault: Option<SeededFault>,
     /// Returns true if the computation must stop early.
     pub stop: &'a (dyn Fn() -> bool + Sync),
 }
@@ -178,7 +178,7 @@ impl Options<'_> {
     /// The options with the limits that the command line uses, and without a seeded fault.
     #[must_use]
     pub fn new(jobs: usize, stop: &(dyn Fn() -> bool + Sync)) -> Options<'_> {
-        Options { states_max: 200_000, views_max: 1_000_000, jobs, mutation: None, stop }
+        Options { states_max: 200_000, views_max: 1_000_000, jobs, seeded_fault: None, stop }
     }
 }
 
@@ -229,7 +229,7 @@ fn cutoff(
     (bounds, scope, layout, listener): (Bounds, &'static str, &Layout, &Listener),
     options: Options<'_>,
 ) -> Result<Cutoff, Unsupported> {
-    let mut listening = Listening::new(subject, (bounds, options.mutation), (listener, scope, layout))?;
+    let mut listening = Listening::new(subject, (bounds, options.seeded_fault), (listener, scope, layout))?;
     let mut growth = Vec::new();
     let closure = grow_and_close(&mut listening, options, &mut growth).unwrap_or_else(|halt| match halt {
         // An exploration (growth) meets only states of runs, so its faults refute the program. The

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use drive::At;
 use proto::{
-    Agent, ArrayUse, Boundary, Homes, KernelId, LineAddr, LineData, LineView, MemoryOp, MemoryReply,
-    Mutation, NodeId, PlanKey, Request, Slot, Topology,
+    Agent, ArrayUse, Boundary, Homes, KernelId, LineAddr, LineData, LineView, MemoryOp, MemoryReply, NodeId,
+    PlanKey, Request, SeededFault, Slot, Topology,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -47,10 +47,10 @@ impl Controllers {
         subject: &Subject,
         topology: &Topology,
         homes: Homes,
-        mutation: Option<Mutation>,
+        seeded_fault: Option<SeededFault>,
         kernels: &[Vec<ArrayUse>],
     ) -> Result<Self, String> {
-        let stations = (subject.stations)(topology, homes, mutation, kernels)?;
+        let stations = (subject.stations)(topology, homes, seeded_fault, kernels)?;
         let nodes = stations.ids().len();
         if nodes > usize::from(u8::MAX) {
             return Err(format!("the machine has {nodes} nodes, expected at most {}", u8::MAX));

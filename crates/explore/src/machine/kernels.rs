@@ -306,14 +306,14 @@ pub(crate) fn controllers(
     topology: &proto::Topology,
     homes: proto::Homes,
     steps: &Steps,
-    mutation: Option<proto::Mutation>,
+    seeded_fault: Option<proto::SeededFault>,
     learnt: &mut Vec<Controllers>,
 ) -> Result<Controllers, Unsupported> {
     let is_it =
         |learnt: &Controllers| learnt.topology() == topology && learnt.kernels() == steps.kernels.as_slice();
     match learnt.iter().position(is_it) {
         Some(at) => Ok(learnt.swap_remove(at)),
-        None => Controllers::new(subject, topology, homes, mutation, &steps.kernels).map_err(Unsupported),
+        None => Controllers::new(subject, topology, homes, seeded_fault, &steps.kernels).map_err(Unsupported),
     }
 }
 

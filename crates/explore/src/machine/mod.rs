@@ -35,7 +35,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use litmus::program::{LocId, Program, ThreadSet, Value};
-use proto::{Channels, Mutation, PlanKey, Rmw, RowId, Slot, Topology};
+use proto::{Channels, PlanKey, Rmw, RowId, SeededFault, Slot, Topology};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
@@ -152,7 +152,7 @@ impl Machine {
     pub(crate) fn new(
         subject: &Subject,
         (program, placement): (&Program, &Placement),
-        (bounds, mutation): (Bounds, Option<Mutation>),
+        (bounds, seeded_fault): (Bounds, Option<SeededFault>),
         learnt: &mut Vec<Controllers>,
     ) -> Result<Self, Unsupported> {
         let code = Code::new(program, placement, bounds.core)?;
@@ -160,7 +160,7 @@ impl Machine {
         let topology = Topology { hosts: placement.hosts(), ..topology }.of_kinds(subject.kinds);
         let steps = Steps::of(program, placement, &code.words, topology.cus)?;
         let controllers =
-            kernels::controllers(subject, &topology, bounds.homes(&topology), &steps, mutation, learnt)?;
+            kernels::controllers(subject, &topology, bounds.homes(&topology), &steps, seeded_fault, learnt)?;
         let groups = preempt::groups(program, placement, bounds.preemptions)?;
         let slots = Slots::new(&controllers, placement, bounds.preemptions).map_err(Unsupported)?;
         let known = Known::new(subject, controllers.ids().len(), &bounds);

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use drive::{At, Nodes, Record};
 use proto::{
     Agent, ArrayUse, Boundary, Effects, Hit, Homes, KernelId, Key, LineAddr, LineData, LineView, Load,
-    MemoryOp, MemoryReply, MemoryTag, Message as _, Mutation, Node as _, NodeId, PlanKey, Protocol, Request,
-    RowId, SetIndex, Station, Symbol as _, Topology, WritePolicy,
+    MemoryOp, MemoryReply, MemoryTag, Message as _, Node as _, NodeId, PlanKey, Protocol, Request, RowId,
+    SeededFault, SetIndex, Station, Symbol as _, Topology, WritePolicy,
 };
 
 use crate::machine::intern::Interner;
@@ -156,13 +156,13 @@ struct Typed<P: Protocol> {
 pub(crate) fn of<P: Protocol>(
     topology: &Topology,
     homes: Homes,
-    mutation: Option<Mutation>,
+    seeded_fault: Option<SeededFault>,
     kernels: &[Vec<ArrayUse>],
 ) -> Result<Box<dyn Stations>, String> {
-    let mut nodes = Nodes::<P>::new(topology, homes, mutation)?;
+    let mut nodes = Nodes::<P>::new(topology, homes, seeded_fault)?;
     kernels.iter().for_each(|uses| nodes.add_kernel(uses));
     Ok(Box::new(Typed {
-        right: mutation.map(|_| nodes.clone().without_mutation()),
+        right: seeded_fault.map(|_| nodes.clone().without_seeded_fault()),
         nodes,
         stations: Interner::default(),
         msgs: Interner::default(),
@@ -378,7 +378,7 @@ impl<P: Protocol> Typed<P> {
         let load = Load { key: PlanKey::of(request), line: request.line, mask: request.mask };
         let world = self.nodes.world();
         // A seeded fault changes only the step and not the hit, so the two are not compared.
-        let Some(hit) = before.node.hit(&load, world.homes).filter(|_| world.mutation.is_none()) else {
+        let Some(hit) = before.node.hit(&load, world.homes).filter(|_| world.seeded_fault.is_none()) else {
             return Ok(false);
         };
         let bytes = hit.bytes.len();

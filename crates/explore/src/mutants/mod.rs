@@ -7,7 +7,7 @@ pub(crate) mod equivalent;
 pub(crate) mod rows;
 
 use proto::{
-    Change, Level, Mutation, OpClass, Order, PlanKey, PlansView, RowId, RowView, Symbol as _, TableView,
+    Change, Level, OpClass, Order, PlanKey, PlansView, RowId, RowView, SeededFault, Symbol as _, TableView,
 };
 
 use crate::subject::Subject;
@@ -18,7 +18,7 @@ use rows::RowName;
 pub struct Mutant {
     /// The change of the protocol's tables (rows for states and events) or plans (steps of
     /// operations).
-    pub mutation: Mutation,
+    pub seeded_fault: SeededFault,
     /// The changed row of a table, or `None` if a plan (the steps of an operation) is changed.
     pub row: Option<RowId>,
     /// The key of the changed plan (the steps of an operation), or `None` if a row or a step in
@@ -70,7 +70,7 @@ pub fn all(subject: &Subject) -> Vec<Mutant> {
             let name = RowName::of(&view, index);
             let mut add = |change, text: String| {
                 all.push(Mutant {
-                    mutation: Mutation { table: view.id, change },
+                    seeded_fault: SeededFault { table: view.id, change },
                     row: Some(RowId { table: view.id, row: index as u16 }),
                     plan: None,
                     name: format!("{name}, {text}"),
@@ -156,7 +156,7 @@ fn numbered(steps: &[&str]) -> Vec<String> {
 fn plan_faults(view: &PlansView, all: &mut Vec<Mutant>) {
     let mut add = |change, plan: Option<PlanKey>, text: String| {
         let name = format!("{}: {text}", view.name);
-        all.push(Mutant { mutation: Mutation { table: view.id, change }, row: None, plan, name });
+        all.push(Mutant { seeded_fault: SeededFault { table: view.id, change }, row: None, plan, name });
     };
     for (step, (name, _)) in view.steps.iter().enumerate() {
         if view.plans.iter().any(|(_, steps)| steps.contains(name)) {

@@ -41,7 +41,7 @@ pub(crate) const ALL: [Kind; 9] = [
     Kind::SyncLoad,
     Kind::SyncStore,
     Kind::Await,
-    Kind::Guard,
+    Kind::ConditionalLoad,
     Kind::Exchange,
     Kind::Fence,
     Kind::Barrier,

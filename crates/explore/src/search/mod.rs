@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use litmus::program::{LocId, Program};
 use proto::words::counted;
-use proto::{Mutation, PlanKey, RowId};
+use proto::{PlanKey, RowId, SeededFault};
 
 use crate::machine::bounds::Bounds;
 use crate::machine::controllers::Controllers;
@@ -125,7 +125,7 @@ impl System for Run<'_> {
 pub struct Explorer {
     subject: Subject,
     bounds: Bounds,
-    mutation: Option<Mutation>,
+    seeded_fault: Option<SeededFault>,
     /// The controllers with their known steps, one entry for each shape of machine.
     learnt: Vec<Controllers>,
 }
@@ -138,8 +138,8 @@ impl Explorer {
     /// An explorer of a protocol on the machine of these bounds, with a seeded fault if one is
     /// given.
     #[must_use]
-    pub fn new(subject: &Subject, bounds: Bounds, mutation: Option<Mutation>) -> Explorer {
-        Explorer { subject: *subject, bounds, mutation, learnt: Vec::new() }
+    pub fn new(subject: &Subject, bounds: Bounds, seeded_fault: Option<SeededFault>) -> Explorer {
+        Explorer { subject: *subject, bounds, seeded_fault, learnt: Vec::new() }
     }
 
     /// The bounds of the machine.
@@ -150,7 +150,7 @@ impl Explorer {
 
     /// A machine with the explorer's bounds, on which a program is put in a placement.
     fn machine(&mut self, program: &Program, placement: &Placement) -> Result<Machine, Unsupported> {
-        let (program, bounds) = ((program, placement), (self.bounds, self.mutation));
+        let (program, bounds) = ((program, placement), (self.bounds, self.seeded_fault));
         Machine::new(&self.subject, program, bounds, &mut self.learnt)
     }
 

@@ -15,7 +15,7 @@ use super::wave::Wave;
 use crate::subject::Subject;
 use drive::{At, StationInput};
 use proto::{
-    Agent, Channels, KernelId, LineData, MemoryReply, Mutation, PlanKey, Rank, Request, SetIndex, Slot,
+    Agent, Channels, KernelId, LineData, MemoryReply, PlanKey, Rank, Request, SeededFault, SetIndex, Slot,
     Symbol as _, Topology, Way,
 };
 use std::rc::Rc;
@@ -49,7 +49,7 @@ pub(super) struct RunCounts {
 #[derive(Clone, Debug)]
 pub(super) struct Setup {
     /// The seeded fault of the protocol. `None` for the protocol as written.
-    pub(super) mutation: Option<Mutation>,
+    pub(super) seeded_fault: Option<SeededFault>,
     /// The order in which messages between two nodes may arrive.
     pub(super) channels: Channels,
     pub(super) layouts: Rc<[Layout]>,
@@ -101,7 +101,7 @@ pub(super) struct Machine {
 
 impl Machine {
     pub(super) fn new(subject: &Subject, topology: &Topology, setup: &Setup) -> Result<Self, String> {
-        let stations = (subject.stressed)(topology, homes(topology, 0), setup.mutation)?;
+        let stations = (subject.stressed)(topology, homes(topology, 0), setup.seeded_fault)?;
         let count = stations.count() as usize;
         if count > usize::from(u8::MAX) {
             return Err(format!("the machine has {count} nodes, expected at most {}", u8::MAX));

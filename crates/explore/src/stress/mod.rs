@@ -36,7 +36,7 @@ pub use report::{Failure, StressReport};
 
 use core::fmt;
 
-use proto::{Channels, Homes, Mutation};
+use proto::{Channels, Homes, SeededFault};
 
 use crate::parallel::in_parallel;
 use crate::subject::Subject;
@@ -54,7 +54,7 @@ pub struct Options<'a> {
     /// models that the protocol claims.
     pub model: Option<&'a str>,
     /// A seeded fault of the protocol. `None` tests the protocol as written.
-    pub mutation: Option<Mutation>,
+    pub seeded_fault: Option<SeededFault>,
     /// The number of chiplets that the compute units and the banks are divided among: 1, 2, 4 or 8.
     /// With several chiplets, each page has one line, and a seed decides the chiplet of each page.
     pub chiplets: u16,
@@ -81,7 +81,7 @@ impl Default for Options<'_> {
             seed: 0,
             episodes: 1,
             model: None,
-            mutation: None,
+            seeded_fault: None,
             chiplets: 1,
             overtaking: false,
             shrink: true,
@@ -124,7 +124,8 @@ pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<StressReport, 
     let chunks = options.episodes.div_ceil(CHUNK) as usize;
     let failed = core::sync::atomic::AtomicUsize::new(usize::MAX);
     let found = in_parallel(options.jobs, chunks, || {
-        let mut tester = Tester::new(subject, &machines, rules, (options.mutation, options.shrink), channels);
+        let mut tester =
+            Tester::new(subject, &machines, rules, (options.seeded_fault, options.shrink), channels);
         let failed = &failed;
         move |chunk| {
             let is_behind = chunk > failed.load(core::sync::atomic::Ordering::Relaxed);

@@ -5,7 +5,7 @@ use super::under_way::UnderWay;
 use drive::{At, Driver, Messages, Nodes, StationInput};
 use proto::{
     Agent, Boundary, Effects, Homes, KernelId, Key, LineData, MemoryOp, MemoryReply, MemoryTag, Message as _,
-    Mutation, Node as _, PlanKey, Protocol, Rank, Request, SetIndex, Slot, Spending, Station, TimerClass,
+    Node as _, PlanKey, Protocol, Rank, Request, SeededFault, SetIndex, Slot, Spending, Station, TimerClass,
     Topology, Uses, Way,
 };
 
@@ -76,9 +76,9 @@ struct Typed<P: Protocol> {
 pub(crate) fn of<P: Protocol>(
     topology: &Topology,
     homes: Homes,
-    mutation: Option<Mutation>,
+    seeded_fault: Option<SeededFault>,
 ) -> Result<Box<dyn Stations>, String> {
-    let nodes = Nodes::<P>::new(topology, homes, mutation)?;
+    let nodes = Nodes::<P>::new(topology, homes, seeded_fault)?;
     let stations: Vec<Station<P>> = (0..nodes.ids().len() as At).map(|at| nodes.fresh(at)).collect();
     Ok(Box::new(Typed {
         fresh: stations.iter().map(|station| station.node.clone()).collect(),

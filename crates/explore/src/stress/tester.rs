@@ -3,7 +3,7 @@
 
 use std::rc::Rc;
 
-use proto::{Channels, Mutation, Topology};
+use proto::{Channels, SeededFault, Topology};
 
 use super::draws::Draws;
 use super::episode::{Episode, Site, is_kernel};
@@ -38,12 +38,12 @@ impl<'a> Tester<'a> {
         subject: &'a Subject,
         topologies: &'a [Topology],
         rules: Rules,
-        (mutation, is_shrinking): (Option<Mutation>, bool),
+        (seeded_fault, is_shrinking): (Option<SeededFault>, bool),
         channels: Channels,
     ) -> Self {
         let machines = topologies.iter().map(|_| None).collect();
         let layouts: Rc<[Layout]> = Layout::all().into();
-        let setup = Setup { mutation, channels, layouts: Rc::clone(&layouts) };
+        let setup = Setup { seeded_fault, channels, layouts: Rc::clone(&layouts) };
         let planner = Planner::default();
         Tester { subject, topologies, machines, layouts, planner, rules, setup, is_shrinking }
     }

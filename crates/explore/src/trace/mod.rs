@@ -45,7 +45,7 @@ use core::fmt;
 use std::collections::BTreeSet;
 
 use litmus::program::Program;
-use proto::{Agent, Mutation, Symbol as _};
+use proto::{Agent, SeededFault, Symbol as _};
 
 use crate::machine::bounds::Bounds;
 use crate::machine::kernels::{StagedKernel, Steps};
@@ -201,8 +201,8 @@ impl Trace {
 
     /// The seeded fault of the trace, if it belongs to a mutant.
     #[must_use]
-    pub fn mutation(&self) -> Option<Mutation> {
-        self.mutant.as_ref().map(|mutant| mutant.mutation)
+    pub fn seeded_fault(&self) -> Option<SeededFault> {
+        self.mutant.as_ref().map(|mutant| mutant.seeded_fault)
     }
 
     /// The program of the counterexample.
@@ -235,7 +235,7 @@ impl Trace {
     /// # Errors
     /// If the machine lacks a feature that the program needs.
     pub fn draw(&self, subject: &Subject) -> Result<Replay, Obstacle> {
-        let mut explorer = Explorer::new(subject, self.bounds, self.mutation());
+        let mut explorer = Explorer::new(subject, self.bounds, self.seeded_fault());
         let replay = explorer.replay(&self.program, &self.placement, &self.violation.moves);
         replay.map_err(|error| Obstacle::Unfit(error.to_string()))
     }
@@ -331,7 +331,7 @@ impl Trace {
         stop: &dyn Fn() -> bool,
     ) -> Result<Replayed, Obstacle> {
         let mut limits = Limits { memory_bytes, stop: Box::new(stop), ..Limits::default() };
-        let mut explorer = Explorer::new(subject, self.bounds, self.mutation());
+        let mut explorer = Explorer::new(subject, self.bounds, self.seeded_fault());
         // A search for thin-air values ignores deadlock and livelock.
         let may_block = self.violation.fault == Fault::ThinAir;
         let asked = Requirements { may_block, ..Requirements::default() };

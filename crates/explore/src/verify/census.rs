@@ -315,7 +315,7 @@ pub struct Share {
     pub value: String,
     /// The number of runs with the value.
     pub runs: u64,
-    /// The number of states of these runs.
+    /// The number of states of all runs with the value together.
     pub states: u64,
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use litmus::program::Program;
 use proto::issue::IssueRule;
-use proto::{Mutation, PlanKey};
+use proto::{PlanKey, SeededFault};
 
 use crate::machine::bounds::Bounds;
 use crate::machine::outcome::Outcome;
@@ -97,21 +97,21 @@ const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
 /// The explorers of the machines in use, one for each set of bounds.
 pub(crate) struct Explorers<'a> {
     subject: &'a Subject,
-    mutation: Option<Mutation>,
+    seeded_fault: Option<SeededFault>,
     all: Vec<Explorer>,
 }
 
 impl<'a> Explorers<'a> {
     /// An empty set of explorers. If a seeded fault is given, each explorer that is created later
     /// has this fault.
-    pub(crate) fn new(subject: &'a Subject, mutation: Option<Mutation>) -> Explorers<'a> {
-        Explorers { subject, mutation, all: Vec::new() }
+    pub(crate) fn new(subject: &'a Subject, seeded_fault: Option<SeededFault>) -> Explorers<'a> {
+        Explorers { subject, seeded_fault, all: Vec::new() }
     }
 
     /// The explorer of the machine with these bounds.
     pub(crate) fn within(&mut self, bounds: Bounds) -> &mut Explorer {
         let at = self.all.iter().position(|explorer| explorer.bounds() == bounds).unwrap_or_else(|| {
-            self.all.push(Explorer::new(self.subject, bounds, self.mutation));
+            self.all.push(Explorer::new(self.subject, bounds, self.seeded_fault));
             self.all.len() - 1
         });
         &mut self.all[at]

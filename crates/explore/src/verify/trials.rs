@@ -199,7 +199,7 @@ impl Trials<'_> {
     /// of generated tests, by kind and by machine. First come the smallest runs of all groups, then
     /// the second smallest, and so on.
     fn reaching(&self, mutant: &Mutant) -> Vec<usize> {
-        let keys = mutant.plan.map(|key| same_plans(self.subject, mutant.mutation.table, key));
+        let keys = mutant.plan.map(|key| same_plans(self.subject, mutant.seeded_fault.table, key));
         let reaches = |w: &Witness<'_>| {
             mutant.row.is_none_or(|row| w.run.rows.contains(row))
                 && keys.as_ref().is_none_or(|keys| w.run.keys.iter().any(|key| keys.contains(key)))
@@ -261,7 +261,7 @@ impl Trials<'_> {
 
     /// Tries the mutant on the killers (runs that have killed mutants), and then on the other runs.
     fn fate(&self, mutant: &Mutant, (killers, others): (Vec<usize>, Vec<usize>)) -> Fate {
-        let mut explorers = Explorers::new(self.subject, Some(mutant.mutation));
+        let mut explorers = Explorers::new(self.subject, Some(mutant.seeded_fault));
         let mut altered = false;
         let unaltered_max = killers.len() + UNALTERED_MAX;
         for (tried, at) in once(killers, others).into_iter().enumerate() {

@@ -2,14 +2,14 @@
 
 use explore::Subject;
 use explore::cutoff::{Closure, Cutoff, Options, cutoffs};
-use proto::{Change, Mutation, Plans as _, Symbol as _};
+use proto::{Change, Plans as _, SeededFault, Symbol as _};
 use zoo::vi::{L1Plans, Step};
 
 /// The results of [`cutoffs`] for a protocol with this seeded fault and this limit of explored
 /// states. Each result says whether one program is proved for any number of compute units.
-fn cutoffs_of(protocol: &str, mutation: Option<Mutation>, states_max: usize) -> Vec<Cutoff> {
+fn cutoffs_of(protocol: &str, seeded_fault: Option<SeededFault>, states_max: usize) -> Vec<Cutoff> {
     let subject = Subject::named(protocol).unwrap_or_else(|| panic!("there is no {protocol}"));
-    let options = Options { states_max, mutation, ..Options::new(2, &|| false) };
+    let options = Options { states_max, seeded_fault, ..Options::new(2, &|| false) };
     cutoffs(&subject, options).unwrap_or_else(|error| panic!("{protocol}: {}", error.0))
 }
 
@@ -45,7 +45,7 @@ fn the_views_stop_growing_at_the_number_of_the_closure() {
 #[test]
 fn a_protocol_without_flush_or_invalidation_is_refuted() {
     for step in [Step::Flush, Step::Invalidate] {
-        let fault = Mutation { table: L1Plans::ID, change: Change::DropStep { step: step.index() as u8 } };
+        let fault = SeededFault { table: L1Plans::ID, change: Change::DropStep { step: step.index() as u8 } };
         let all = cutoffs_of("vi", Some(fault), 20_000);
         let refuted = all.iter().filter(|one| matches!(one.closure, Closure::Refuted { .. })).count();
         assert!(refuted > 0, "without {step:?}: {:?}", open(&all));

@@ -7,7 +7,7 @@ use explore::{
     Bounds, Exploration, Explorer, Fault, Limits, Outcome, Placement, Requirements, Subject, corpus,
 };
 use litmus::program::{Program, Term};
-use proto::{Change, Mutation, Protocol, WritePolicy};
+use proto::{Change, Protocol, SeededFault, WritePolicy};
 use std::collections::BTreeSet;
 
 /// The steps in which a release waits, by their names in the protocols' plans (the steps of each
@@ -69,7 +69,7 @@ impl zoo::Visit for Without<'_> {
         let view = views.iter().find(|view| view.plans.iter().any(|(_, steps)| steps.contains(&self.step)));
         let view = view.expect("some plan has the step");
         let step = view.steps.iter().position(|(name, _)| *name == self.step).expect("it is a step") as u8;
-        let mutation = Mutation { table: view.id, change: Change::DropStep { step } };
+        let seeded_fault = SeededFault { table: view.id, change: Change::DropStep { step } };
         let claims: Vec<Claim> =
             P::INFO.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model")).collect();
         // A lost flush may be visible only if the flag of a message leaves its cache by
@@ -77,34 +77,34 @@ impl zoo::Visit for Without<'_> {
         let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
         [combining, combining.evicting()].into_iter().find_map(|bounds| {
             let wrong =
-                |test: &&Test| claims.iter().any(|claim| reads_wrong::<P>(test, claim, bounds, mutation));
+                |test: &&Test| claims.iter().any(|claim| reads_wrong::<P>(test, claim, bounds, seeded_fault));
             self.tests.iter().find(wrong).map(|test| test.name.clone())
         })
     }
 }
 
-fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, mutation: Mutation) -> bool {
+fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, seeded_fault: SeededFault) -> bool {
     let program = test.program();
     let Ok(promise) = claim.promise(&program, &mut || false) else { return false };
     let Some(allowed) = &promise.allowed else { return false };
     let readable: BTreeSet<Outcome> = allowed.iter().map(|outcome| read(&program, outcome)).collect();
-    let explore = |placement: &Placement, mutation, asked: &Requirements<'_>| -> Option<Exploration> {
-        Explorer::new(&Subject::of::<P>(), bounds, mutation)
+    let explore = |placement: &Placement, seeded_fault, asked: &Requirements<'_>| -> Option<Exploration> {
+        Explorer::new(&Subject::of::<P>(), bounds, seeded_fault)
             .explore(&program, placement, asked, &mut Limits::default())
             .ok()
     };
     test.placements.iter().any(|placement| {
         let all = Requirements { allowed: None, may_block: promise.may_block };
-        let Some(found) = explore(placement, Some(mutation), &all) else { return false };
+        let Some(found) = explore(placement, Some(seeded_fault), &all) else { return false };
         let is_wrong = found.outcomes.iter().any(|outcome| !readable.contains(&read(&program, outcome)));
         // The fault alone is the reason: the protocol itself passes, and with the fault a
         // search with the allowed outcomes reports the violation.
         let asked = Requirements { allowed: Some(allowed), ..all };
-        let fault = |mutation| {
-            let violation = explore(placement, mutation, &asked).and_then(|found| found.violation);
+        let fault = |seeded_fault| {
+            let violation = explore(placement, seeded_fault, &asked).and_then(|found| found.violation);
             violation.map(|violation| violation.fault)
         };
-        is_wrong && fault(None).is_none() && fault(Some(mutation)) == Some(Fault::Outcome)
+        is_wrong && fault(None).is_none() && fault(Some(seeded_fault)) == Some(Fault::Outcome)
     })
 }
 

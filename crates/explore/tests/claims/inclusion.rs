@@ -6,7 +6,7 @@ use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject, corpus
 use litmus::generate::{Bound, Kind, LevelBound, cycles, programs};
 use litmus::hrf::{self, Model, Options, Reading};
 use litmus::program::{Instr, Level, Program, Value};
-use proto::{Agent, Change, Mutation, PlanKey, Plans, Protocol, Symbol, WritePolicy};
+use proto::{Agent, Change, PlanKey, Plans, Protocol, SeededFault, Symbol, WritePolicy};
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
 use zoo::hlrc::{Hlrc, HlrcNoprio, HlrcRepaired};
@@ -65,8 +65,8 @@ fn bound(threads: usize, operations: usize, kinds: &[Kind], levels: &[Level]) ->
 /// tests, from all programs of two threads with up to three operations, and from the critical
 /// cycles of two and of three threads.
 fn corpus_of(model: Model) -> Vec<Asks> {
-    use Kind::{Await, Exchange, Guard, Load, Store, SyncLoad, SyncStore};
-    let kinds = [Load, Store, SyncLoad, SyncStore, Await, Guard, Exchange];
+    use Kind::{Await, ConditionalLoad, Exchange, Load, Store, SyncLoad, SyncStore};
+    let kinds = [Load, Store, SyncLoad, SyncStore, Await, ConditionalLoad, Exchange];
     let levels = [Level::WorkGroup, Level::Device, Level::System];
     let shipped = corpus::shipped().expect("they are tests").into_iter();
     let shipped = shipped
@@ -102,11 +102,11 @@ fn asked_of(model: Model) -> &'static [Asks] {
 /// The names of the programs that have forbidden outcomes on the protocol.
 fn wrong<'a, P: Protocol>(
     asked: impl IntoIterator<Item = &'a Asks>,
-    mutation: Option<Mutation>,
+    seeded_fault: Option<SeededFault>,
 ) -> Vec<String> {
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let mut evicting = Explorer::new(&Subject::of::<P>(), combining.evicting(), mutation);
-    let mut tight = Explorer::new(&Subject::of::<P>(), combining.tight(), mutation);
+    let mut evicting = Explorer::new(&Subject::of::<P>(), combining.evicting(), seeded_fault);
+    let mut tight = Explorer::new(&Subject::of::<P>(), combining.tight(), seeded_fault);
     let mut wrong = Vec::new();
     for asks in asked {
         let is_small = asks.orders_data && asks.program.threads.len() == 2;
@@ -223,8 +223,8 @@ fn the_corpus_is_not_empty() {
 /// wider scope, the L1 writes the line through. Without this step, a program fails.
 #[test]
 fn vi_without_its_pass_does_not_support_inclusion() {
-    let mutation =
-        Mutation { table: L1Plans::ID, change: Change::DropStep { step: Step::Pass.index() as u8 } };
-    let wrong = wrong::<Vi>(asked_of(Model::HrfIndirect), Some(mutation));
+    let seeded_fault =
+        SeededFault { table: L1Plans::ID, change: Change::DropStep { step: Step::Pass.index() as u8 } };
+    let wrong = wrong::<Vi>(asked_of(Model::HrfIndirect), Some(seeded_fault));
     assert!(wrong.iter().any(|program| program.starts_with("hrf/least-inclusion-data")), "{wrong:?}");
 }

@@ -10,7 +10,7 @@ use explore::{
     Bounds, End, Exploration, Explorer, Fault, Limits, Move, Placement, Requirements, Subject, Trace, corpus,
 };
 use litmus::program::{Instr, Level, Program, ThreadId};
-use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, WritePolicy};
+use proto::{Boundary, Change, KernelId, PlanKey, PlansView, SeededFault, WritePolicy};
 use std::collections::BTreeSet;
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
@@ -80,7 +80,7 @@ fn message_passing_and_store_buffering_hold_with_a_preemption() {
 }
 
 /// The result of exploring `OWN` with both words on one line.
-fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> Exploration {
+fn own_word(subject: &Subject, preemptions: u8, seeded_fault: Option<SeededFault>) -> Exploration {
     let test = test(OWN);
     let program = &*test.program();
     let claim = Claim::of("drf").expect("a known model");
@@ -88,7 +88,7 @@ fn own_word(subject: &Subject, preemptions: u8, mutation: Option<Mutation>) -> E
         claim.promise(program, &mut || false).expect("the model evaluates it").allowed.expect("no race");
     let asked = Requirements { allowed: Some(&allowed), may_block: false };
     let placement = Placement::spread(program).paired(program);
-    let mut explorer = Explorer::new(subject, COMBINING.preempting(preemptions), mutation);
+    let mut explorer = Explorer::new(subject, COMBINING.preempting(preemptions), seeded_fault);
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
 
@@ -102,14 +102,14 @@ fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
 
 /// The seeded faults of the requests by which a protocol saves and resumes work-groups, each with
 /// its name.
-fn faults(subject: &Subject) -> Vec<(String, Mutation)> {
+fn faults(subject: &Subject) -> Vec<(String, SeededFault)> {
     let mut faults = Vec::new();
     for view in (subject.plans)() {
         for boundary in [Boundary::EndCus, Boundary::BeginCus] {
             let (plan, steps) = steps(&view, boundary);
             for (at, step) in steps.iter().enumerate() {
                 let change = Change::DropStepOf { plan, at: at as u8 };
-                faults.push((format!("{boundary:?} without {step}"), Mutation { table: view.id, change }));
+                faults.push((format!("{boundary:?} without {step}"), SeededFault { table: view.id, change }));
             }
         }
     }
@@ -122,10 +122,10 @@ fn a_save_without_release_and_a_resume_without_acquire_are_detected() {
     for name in ["vi", "rsp", "hlrc", "denovo-b"] {
         let subject = Subject::named(name).expect("a protocol");
         assert_eq!(own_word(&subject, 1, None).violation, None, "{name}");
-        for (fault, mutation) in faults(&subject) {
-            let before = own_word(&subject, 0, Some(mutation)).violation;
+        for (fault, seeded_fault) in faults(&subject) {
+            let before = own_word(&subject, 0, Some(seeded_fault)).violation;
             assert_eq!(before, None, "{name}, {fault}: it needs no preemption");
-            let found = own_word(&subject, 1, Some(mutation));
+            let found = own_word(&subject, 1, Some(seeded_fault));
             let Some(violation) = found.violation else { continue };
             let moves = &violation.moves;
             assert!(moves.iter().any(|mv| matches!(mv, Move::Preempt { .. })), "{name}: {violation:?}");
@@ -150,7 +150,7 @@ fn without_release() -> Trace {
     let is_it = |mutant: &Mutant| mutant.name.contains("KernelEnd") && mutant.name.ends_with("without Flush");
     let mutants = mutants::all(&subject).into_iter().filter(is_it);
     let mut found = mutants.filter_map(|mutant| {
-        let violation = own_word(&subject, 1, Some(mutant.mutation)).violation?;
+        let violation = own_word(&subject, 1, Some(mutant.seeded_fault)).violation?;
         let mut test = test(OWN);
         test.placements = vec![Placement::spread(&test.program()).paired(&test.program())];
         let bounds = COMBINING.preempting(1);

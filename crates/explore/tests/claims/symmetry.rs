@@ -6,7 +6,7 @@ use explore::claim::Claim;
 use explore::{Bounds, Explorer, Fault, Limits, Placement, Requirements, Subject};
 use litmus::generate::{Bound, Generated, Kind, Op, ProgramSkeleton, programs};
 use litmus::program::{Term, Value};
-use proto::{Agent, Change, Mutation, Plans, Protocol, Symbol, WritePolicy};
+use proto::{Agent, Change, Plans, Protocol, SeededFault, Symbol, WritePolicy};
 use std::collections::{BTreeMap, BTreeSet};
 use zoo::vi::{L1Plans, Step, Vi};
 
@@ -127,9 +127,9 @@ fn first(skeleton: &ProgramSkeleton) -> (ProgramSkeleton, Vec<Renaming>) {
 }
 
 fn bound(symmetry: bool) -> Bound {
-    use Kind::{Await, Exchange, Guard, Load, Store, SyncLoad, SyncStore};
+    use Kind::{Await, ConditionalLoad, Exchange, Load, Store, SyncLoad, SyncStore};
     Bound {
-        kinds: vec![Load, Store, SyncLoad, SyncStore, Await, Guard, Exchange],
+        kinds: vec![Load, Store, SyncLoad, SyncStore, Await, ConditionalLoad, Exchange],
         words_of_line_max: 2,
         compute_units_max: 2,
         symmetry,
@@ -152,14 +152,14 @@ const ONE_IN: usize = 3;
 
 /// Explores some of the programs under all of their names. Returns the numbers of programs, of
 /// names, and of failures.
-fn names_do_not_matter<P: Protocol>(model: &str, mutation: Option<Mutation>) -> (usize, usize, usize) {
+fn names_do_not_matter<P: Protocol>(model: &str, seeded_fault: Option<SeededFault>) -> (usize, usize, usize) {
     let chosen: Vec<ProgramSkeleton> =
         programs(&bound(true)).step_by(ONE_IN).map(|generated| first(&generated.skeleton).0).collect();
     let chosen: BTreeSet<ProgramSkeleton> = chosen.into_iter().collect();
     let claim = Claim::of(model).expect("a known model");
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let mut explorers =
-        [bounds.evicting(), bounds.tight()].map(|b| Explorer::new(&Subject::of::<P>(), b, mutation));
+        [bounds.evicting(), bounds.tight()].map(|b| Explorer::new(&Subject::of::<P>(), b, seeded_fault));
     let mut seen: BTreeMap<ProgramSkeleton, Vec<Seen>> = BTreeMap::new();
     let mut names = 0;
     for generated in programs(&bound(false)) {
@@ -215,8 +215,8 @@ fn names_do_not_matter_on_vi() {
 #[test]
 fn names_do_not_matter_on_vi_that_never_flushes() {
     let change = Change::DropStep { step: Step::Flush.index() as u8 };
-    let mutation = Mutation { table: L1Plans::ID, change };
-    let (.., failing) = names_do_not_matter::<Vi>("hrf-indirect", Some(mutation));
+    let seeded_fault = SeededFault { table: L1Plans::ID, change };
+    let (.., failing) = names_do_not_matter::<Vi>("hrf-indirect", Some(seeded_fault));
     assert!(failing > 3, "{failing}");
 }
 

@@ -199,7 +199,7 @@ fn stressed<P: Protocol>() -> explore::stress::StressReport {
         episodes: 60,
         chiplets: 1,
         model: None,
-        mutation: None,
+        seeded_fault: None,
         jobs: 1,
         overtaking: false,
         shrink: true,

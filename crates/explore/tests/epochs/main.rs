@@ -58,7 +58,7 @@ fn episodes_end_with_a_periodic_timer() {
         seed: 1,
         episodes: 20,
         model: None,
-        mutation: None,
+        seeded_fault: None,
         chiplets: 1,
         jobs: 1,
         overtaking: false,

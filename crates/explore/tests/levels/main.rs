@@ -5,7 +5,7 @@ mod toy;
 use explore::stress::{Options, stress};
 use explore::verify::{Spread, Test};
 use explore::{Bounds, Exploration, Explorer, Limits, Placement, Requirements, Subject};
-use proto::{Change, Mutation, Symbol as _, TableId, WritePolicy};
+use proto::{Change, SeededFault, Symbol as _, TableId, WritePolicy};
 use toy::{Split, Step};
 
 /// The text of an OpenCL test with two threads, made from their bodies.
@@ -48,10 +48,10 @@ fn own_store() -> String {
     )
 }
 
-fn explore(text: &str, bounds: Bounds, mutation: Option<Mutation>) -> Exploration {
+fn explore(text: &str, bounds: Bounds, seeded_fault: Option<SeededFault>) -> Exploration {
     let test = Test::read("T", text).expect("it is a test");
     let program = &*test.program();
-    let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds, mutation);
+    let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds, seeded_fault);
     let placement = Placement::spread(program);
     let found = explorer.explore(program, &placement, &Requirements::default(), &mut Limits::default());
     found.expect("the machine has all that the program needs")
@@ -101,8 +101,8 @@ fn a_thread_reads_its_own_stores_although_loads_enter_another_cache() {
 fn each_step_that_keeps_the_levels_coherent_is_needed() {
     let without = |text: &str, step: Step| {
         let change = Change::DropStep { step: step.index() as u8 };
-        let mutation = Mutation { table: TableId(1), change };
-        explore(text, bounds(), Some(mutation))
+        let seeded_fault = SeededFault { table: TableId(1), change };
+        explore(text, bounds(), Some(seeded_fault))
     };
     let kept = |found: &Exploration| found.violation.is_none() && found.outcomes.len() == 3;
     for (step, is_needed) in [
@@ -137,17 +137,17 @@ fn between_hosts() -> Test {
 fn a_message_between_two_hosts_with_caches_arrives_whole() {
     let test = between_hosts().spread(Spread { hosts: 2, ..Spread::default() });
     let program = &*test.program();
-    let explore = |hosts: u16, mutation| {
+    let explore = |hosts: u16, seeded_fault| {
         let placement = test.placements.iter().find(|placement| placement.hosts() == hosts);
         let placement = placement.expect("both exist");
-        let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds(), mutation);
+        let mut explorer = Explorer::new(&Subject::of::<Split>(), bounds(), seeded_fault);
         let found = explorer.explore(program, placement, &Requirements::default(), &mut Limits::default());
         outcomes(&found.expect("the machine has all that the program needs"))
     };
     let right = ["[0, 0]", "[0, 1]", "[1, 1]"];
     // One host sees its threads' stores in its cache, or where the L3 performs them.
     let change = Change::DropStep { step: zoo::vi::Step::Invalidate.index() as u8 };
-    let without = Some(Mutation { table: TableId(3), change });
+    let without = Some(SeededFault { table: TableId(3), change });
     for hosts in [1, 2] {
         assert_eq!(explore(hosts, None), right, "{hosts}");
     }
@@ -169,7 +169,7 @@ fn a_message_arrives_whole_where_work_groups_are_preempted() {
     assert_eq!(outcomes(&found), ["[0, 0]", "[0, 1]", "[1, 1]"]);
     assert!(found.states > explore(&message(), bounds(), None).states);
     let change = Change::DropStep { step: Step::DropRead.index() as u8 };
-    let fault = Some(Mutation { table: TableId(1), change });
+    let fault = Some(SeededFault { table: TableId(1), change });
     // The other thread has a copy of the line in its read cache.
     let own = program("  *x = 1;\n  int r1 = *x;\n", "  int r0 = *y;\n", "0:r1=1");
     let own = |preemptions: u8, fault| {
@@ -186,13 +186,13 @@ fn a_message_arrives_whole_where_work_groups_are_preempted() {
 
 #[test]
 fn episodes_pass_on_three_levels_and_a_seeded_fault_is_found() {
-    let stressed = |mutation| {
+    let stressed = |seeded_fault| {
         let options = Options {
             seed: 1,
             episodes: 60,
             model: None,
             chiplets: 1,
-            mutation,
+            seeded_fault,
             jobs: 1,
             overtaking: false,
             shrink: true,
@@ -205,5 +205,5 @@ fn episodes_pass_on_three_levels_and_a_seeded_fault_is_found() {
     assert!(sound.failure.is_none(), "{:?}", sound.failure);
     assert!(sound.checked > 0);
     let change = Change::DropStep { step: Step::Flush.index() as u8 };
-    assert!(stressed(Some(Mutation { table: TableId(1), change })).failure.is_some());
+    assert!(stressed(Some(SeededFault { table: TableId(1), change })).failure.is_some());
 }

@@ -13,7 +13,7 @@ mod walker;
 
 use explore::{Bounds, End, Explorer, Limits, Move, Placement, Requirements, Subject};
 use family::{all, in_turn};
-use proto::{Boundary, Change, KernelId, Mutation, PlanKey, PlansView, Protocol, WritePolicy};
+use proto::{Boundary, Change, KernelId, PlanKey, PlansView, Protocol, SeededFault, WritePolicy};
 use std::collections::BTreeSet;
 use walker::{Program, walk};
 
@@ -28,8 +28,12 @@ fn machines() -> [Bounds; 3] {
 }
 
 /// The failure of a protocol on a program, as a sentence, or `None`.
-fn wrong<P: Protocol>(program: &Program, bounds: Bounds, mutation: Option<Mutation>) -> Option<String> {
-    let found = walk::<P>(program, bounds, mutation);
+fn wrong<P: Protocol>(
+    program: &Program,
+    bounds: Bounds,
+    seeded_fault: Option<SeededFault>,
+) -> Option<String> {
+    let found = walk::<P>(program, bounds, seeded_fault);
     let more: Vec<_> = found.outcomes.difference(&in_turn(program)).cloned().collect();
     let wrong = found.violation.or_else(|| (!more.is_empty()).then(|| format!("{more:?}")))?;
     Some(format!("{} on {bounds}, {program:?}: {wrong}", P::INFO.name))
@@ -97,8 +101,11 @@ impl zoo::Visit for Faults {
                 let (plan, steps) = steps(&view, boundary);
                 for (at, step) in steps.iter().enumerate() {
                     let change = Change::DropStepOf { plan, at: at as u8 };
-                    let mutation = Some(Mutation { table: view.id, change });
-                    match programs.iter().any(|program| wrong::<P>(program, combining, mutation).is_some()) {
+                    let seeded_fault = Some(SeededFault { table: view.id, change });
+                    match programs
+                        .iter()
+                        .any(|program| wrong::<P>(program, combining, seeded_fault).is_some())
+                    {
                         true => killed += 1,
                         false => left.push(format!("{boundary:?} of {} without {step}", view.name)),
                     }

@@ -4,7 +4,7 @@
 use explore::claim::Claim;
 use explore::verify::{self, Options, Spread, Status, Test, Verification};
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Programs, Requirements, Subject};
-use proto::{Boundary, Change, Mutation, PlanKey, Protocol as _, WritePolicy};
+use proto::{Boundary, Change, PlanKey, Protocol as _, SeededFault, WritePolicy};
 use zoo::vi::Vi;
 
 /// A program in which only the end of a kernel synchronizes with the reader.
@@ -120,16 +120,16 @@ fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Exp
     let promise =
         claim.promise(&placement.for_models(program), &mut || false).expect("the model evaluates it");
     let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
-    let mutation = without.map(|(boundary, step)| {
+    let seeded_fault = without.map(|(boundary, step)| {
         let plan = PlanKey::of(&boundary.request(proto::KernelId(0), false));
         let view = Vi::plans().into_iter().find(|view| view.plans.iter().any(|(key, _)| *key == plan));
         let view = view.expect("boundaries have plans");
         let (_, steps) = view.plans.iter().find(|(key, _)| *key == plan).expect("it exists");
         let at = steps.iter().position(|other| *other == step).expect("the plan has the step") as u8;
-        Mutation { table: view.id, change: Change::DropStepOf { plan, at } }
+        SeededFault { table: view.id, change: Change::DropStepOf { plan, at } }
     });
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-    let mut explorer = Explorer::new(&Subject::of::<Vi>(), bounds, mutation);
+    let mut explorer = Explorer::new(&Subject::of::<Vi>(), bounds, seeded_fault);
     explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
 }
 

@@ -196,12 +196,12 @@ fn a_retry_has_actions_and_a_next_state() {
 
 #[test]
 fn a_plan_without_its_flush_or_invalidation_is_detected() {
-    use proto::{Change, Mutation, Plans, Symbol};
+    use proto::{Change, Plans, SeededFault, Symbol};
     let passing = expected("message_passing_at_device_scope");
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     for step in [zoo::vi::Step::Flush, zoo::vi::Step::Invalidate] {
         let change = Change::DropStep { step: step.index() as u8 };
-        let fault = Some(Mutation { table: zoo::vi::L1Plans::ID, change });
+        let fault = Some(SeededFault { table: zoo::vi::L1Plans::ID, change });
         let found = walk::<Vi>(&passing.program, bounds, fault);
         assert!(
             found.violation.is_some() || !found.outcomes.is_subset(&passing.outcomes),

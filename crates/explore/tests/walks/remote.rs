@@ -6,7 +6,7 @@ use crate::walker::{Do, Outcome, Sync, walk, walk_at_most};
 use explore::Bounds;
 use proto::Level::{Device, System, WorkGroup};
 use proto::Order::{AcqRel, Acquire, Release, SeqCst};
-use proto::{Change, Mutation, Plans as _, Protocol, Symbol as _, WritePolicy};
+use proto::{Change, Plans as _, Protocol, SeededFault, Symbol as _, WritePolicy};
 use std::collections::BTreeSet;
 use zoo::rsp::{Remote, Step};
 use zoo::rsp::{Rsp, RspPlans, RspRepaired};
@@ -266,8 +266,8 @@ fn programs_without_remote_operations_have_their_expected_outcomes() {
     }
 }
 
-fn without(step: Step) -> Mutation {
-    Mutation { table: RspPlans::ID, change: Change::DropStep { step: step.index() as u8 } }
+fn without(step: Step) -> SeededFault {
+    SeededFault { table: RspPlans::ID, change: Change::DropStep { step: step.index() as u8 } }
 }
 
 /// The lock in rows a9, a14, a19 and a25 of Table 3 of the hLRC paper has a purpose: without the

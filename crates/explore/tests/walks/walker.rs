@@ -6,7 +6,7 @@ use litmus::program::{
     Access, BinaryOp, Builder, Cas, Dialect, Expr, Fence, Instr, LocId, Prop, RmwOp, ScopeId, Scopes, Term,
     ThreadId, ThreadSet,
 };
-use proto::{Agent, Level, Mutation, Protocol};
+use proto::{Agent, Level, Protocol, SeededFault};
 use std::collections::BTreeSet;
 
 /// The memory order and the scope level of an operation.
@@ -207,8 +207,12 @@ impl Translation {
 }
 
 /// Explores a program over a protocol.
-pub(crate) fn walk<P: Protocol>(program: &Program, bounds: Bounds, mutation: Option<Mutation>) -> Walked {
-    walk_at_most::<P>(program, bounds, mutation, 2_000_000)
+pub(crate) fn walk<P: Protocol>(
+    program: &Program,
+    bounds: Bounds,
+    seeded_fault: Option<SeededFault>,
+) -> Walked {
+    walk_at_most::<P>(program, bounds, seeded_fault, 2_000_000)
 }
 
 /// Explores a program as `walk` does, but with a limit of states. Beyond the limit the result is
@@ -216,7 +220,7 @@ pub(crate) fn walk<P: Protocol>(program: &Program, bounds: Bounds, mutation: Opt
 pub(crate) fn walk_at_most<P: Protocol>(
     program: &Program,
     bounds: Bounds,
-    mutation: Option<Mutation>,
+    seeded_fault: Option<SeededFault>,
     states_max: usize,
 ) -> Walked {
     let mut translation = Translation::new(program);
@@ -233,7 +237,7 @@ pub(crate) fn walk_at_most<P: Protocol>(
         stages: program.stages.clone(),
         ..Placement::default()
     };
-    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, mutation);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, seeded_fault);
     let mut limits = Limits { states_max: states_max as u64, ..Limits::default() };
     let found = explorer.explore(&litmus, &placement, &Requirements::default(), &mut limits);
     let found = found.expect("the machine has all that the program needs");

@@ -92,8 +92,8 @@ pub(crate) struct LitmusArguments {
     /// The number of tests that are checked at the same time [default: one per core]
     #[arg(long, short, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
-    /// The acquires that a release synchronizes with: those of its scope, or only those of its
-    /// scope and its location (drf and hrf models) [default: any-location]
+    /// The releases that an acquire synchronizes with: all releases of the acquire's scope, or only
+    /// those that also have the acquire's location (drf and hrf models) [default: any-location]
     #[arg(long, value_name = "READING")]
     pub(crate) so: Option<SyncOrder>,
     /// Let operations of two scopes synchronize if one scope contains the other (hrf models)
@@ -283,13 +283,13 @@ pub(crate) enum Property {
     Liveness,
 }
 
-/// The acquires that a release synchronizes with.
+/// The releases that an acquire synchronizes with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum SyncOrder {
-    /// A release synchronizes with any later acquire of its scope, as in the HRF paper
+    /// All releases of the acquire's scope, as in the HRF paper
     #[value(name = "any-location", alias = "all")]
     AnyLocation,
-    /// A release synchronizes only with later acquires of its scope and its location
+    /// Only releases that also have the acquire's location
     SameLocation,
 }
 

@@ -110,7 +110,11 @@ fn show_counts(
     writeln!(out, "  dimensions covered: {}", covered.join("; "))?;
     writeln!(out, "  dimensions not covered: {}", not_covered.join("; "))?;
     for (why, count) in &verification.unsupported {
-        writeln!(out, "  left out, because no machine can run them: {why} ({})", counted(*count, "test"))?;
+        writeln!(
+            out,
+            "  tests left out, because no machine can run them: {why} ({})",
+            counted(*count, "test")
+        )?;
     }
     if verification.unpreempted > 0 {
         let tests = counted(verification.unpreempted, "test");

@@ -1,5 +1,5 @@
-//! Pages, help texts and public names use no synonym that the glossary rules
-//! out.
+//! Pages, help texts, summaries of machines and public names use no synonym that the glossary
+//! rules out.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -25,12 +25,12 @@ struct Entry {
 }
 
 #[test]
-fn no_page_help_text_or_public_name_uses_a_synonym() {
+fn no_text_or_public_name_uses_a_synonym() {
     let synonyms: Vec<String> = entries().into_iter().flat_map(|entry| entry.synonyms).collect();
     assert!(synonyms.len() > 20, "{} synonyms", synonyms.len());
     let mut unused: BTreeSet<&str> = EXCEPTIONS.iter().map(|(phrase, _)| *phrase).collect();
     let mut complaints = Vec::new();
-    for (place, mut text) in pages().into_iter().chain(help_texts()) {
+    for (place, mut text) in texts() {
         for (phrase, _) in EXCEPTIONS {
             if text.contains(phrase) {
                 unused.remove(phrase);
@@ -41,7 +41,8 @@ fn no_page_help_text_or_public_name_uses_a_synonym() {
         complaints.extend(found.map(|synonym| format!("{place}: {synonym}")));
     }
     for (place, name) in public_names() {
-        let found = synonyms.iter().filter(|synonym| occurs(synonym, &words_of(&name)));
+        let words = words_of(&name);
+        let found = synonyms.iter().filter(|synonym| occurs(&synonym.to_lowercase(), &words));
         complaints.extend(found.map(|synonym| format!("{place}: `{name}`: {synonym}")));
     }
     assert!(complaints.is_empty(), "{PAGE} has another term:\n{}", complaints.join("\n"));
@@ -53,7 +54,7 @@ fn every_term_is_in_use_and_none_is_a_synonym() {
     let entries = entries();
     let synonyms: BTreeSet<&String> = entries.iter().flat_map(|entry| &entry.synonyms).collect();
     let names = public_names().into_iter().map(|(place, name)| (place, words_of(&name)));
-    let texts: Vec<(String, String)> = pages().into_iter().chain(help_texts()).chain(names).collect();
+    let texts: Vec<(String, String)> = texts().into_iter().chain(names).collect();
     let mut terms = BTreeSet::new();
     for term in entries.iter().flat_map(|entry| &entry.terms) {
         assert!(terms.insert(term), "{PAGE}: {term} stands twice");
@@ -72,6 +73,9 @@ fn a_planted_synonym_is_found() {
     let file =
         "pub fn warp_size() {}\n    pub(crate) fn hidden() {}\npub const WARPS: u8 = 1;\n    pub warp: u8,\n";
     assert_eq!(names_in(file), ["warp_size", "WARPS", "warp"]);
+    let file = "    pub enum Op = Base {\n        /// A load.\n        #[cold]\n        Warp,\n        Snoop {\n            \
+                Line: u8,\n        } [name(\"SnoopL1\")],\n    }\n    Purge,\npub enum None {}\n    Purge,\n";
+    assert_eq!(names_in(file), ["Op", "Warp", "Snoop", "None"]);
     assert_eq!(prose("a `warp` in code, a lane"), "a   in code, a lane");
 }
 
@@ -92,9 +96,30 @@ fn entries() -> Vec<Entry> {
     .collect()
 }
 
+/// All pages, help texts and summaries of machines, each with its place.
+fn texts() -> Vec<(String, String)> {
+    pages().into_iter().chain(help_texts()).chain(summaries()).collect()
+}
+
 fn pages() -> Vec<(String, String)> {
     let pages = Page::all().into_iter().filter(|page| page.name != PAGE);
     pages.map(|page| (page.name, prose(&page.prose))).collect()
+}
+
+/// The summaries of the machines, each with the machine file that contains it.
+fn summaries() -> Vec<(String, String)> {
+    let root = tree::root();
+    let files = tree::files(&root).into_iter().map(|file| file.display().to_string());
+    let machines = files.filter(|file| file.starts_with("systems/") && file.ends_with(".toml"));
+    let summaries: Vec<(String, String)> = machines
+        .map(|file| {
+            let text = fs::read_to_string(root.join(&file)).unwrap();
+            let summary = text.lines().find_map(|line| line.strip_prefix("summary = ")).unwrap();
+            (file, summary.to_owned())
+        })
+        .collect();
+    assert!(summaries.len() > 5, "{} summaries", summaries.len());
+    summaries
 }
 
 /// A text without the parts in backticks.
@@ -123,7 +148,7 @@ fn help_texts() -> Vec<(String, String)> {
     texts
 }
 
-/// The names of all public items and fields, each with the file that declares it.
+/// The names of all public items, fields and variants, each with the file that declares it.
 fn public_names() -> Vec<(String, String)> {
     let root = tree::root();
     let files = tree::files(&root).into_iter().map(|file| file.display().to_string());
@@ -139,13 +164,26 @@ fn public_names() -> Vec<(String, String)> {
     names
 }
 
-/// The names of public items and fields in the text of a source file: those after the keyword
-/// `pub`.
+/// The names of public items, fields and variants in the text of a source file. Items and fields
+/// come after the keyword `pub`. The variants of a public enumeration, also inside `symbols!` and
+/// `messages!`, are indented by four more blanks than its first line.
 fn names_in(source: &str) -> Vec<String> {
     const KEYWORDS: [&str; 12] = [
         "async", "const", "enum", "fn", "macro", "mod", "mut", "static", "struct", "trait", "type", "unsafe",
     ];
-    let items = source.lines().filter_map(|line| line.trim_start().strip_prefix("pub "));
+    let mut enumeration = None;
+    let items = source.lines().filter_map(|line| {
+        let text = line.trim_start();
+        let indent = line.len() - text.len();
+        if text.starts_with("pub enum ") {
+            enumeration = Some(indent).filter(|_| !text.ends_with([';', '}']));
+        } else if enumeration == Some(indent) && text.starts_with('}') {
+            enumeration = None;
+        }
+        let is_variant =
+            enumeration.is_some_and(|outer| indent == outer + 4) && text.starts_with(char::is_uppercase);
+        text.strip_prefix("pub ").or(is_variant.then_some(text))
+    });
     let names = items.filter_map(|item| {
         let is_letter = |c: char| c.is_alphanumeric() || c == '_';
         let mut words = item.split(|c| !is_letter(c)).filter(|word| !word.is_empty());

@@ -111,13 +111,13 @@ impl AddressMap {
         system.l1.ways = bounds.ways.0;
         system.l1.line_bytes = self.line_bytes as u32;
         system.l1.miss_registers = bounds.misses.0;
-        system.l1.store_fifo_entries = bounds.store_buffer;
+        system.l1.store_buffer_entries = bounds.store_buffer;
         system.l1.write_policy = policy(bounds.l1);
         system.l2.bytes = cache(bounds.sets.1, bounds.ways.1) * u64::from(banks);
         system.l2.ways = bounds.ways.1;
         system.l2.banks = banks;
         system.l2.miss_registers = bounds.misses.1;
-        system.l2.store_fifo_entries = bounds.store_buffer;
+        system.l2.store_buffer_entries = bounds.store_buffer;
         system.l2.write_policy = policy(bounds.l2);
         for level in &mut system.levels {
             let is_shared = matches!(level.per, Per::Chiplet | Per::Machine) && level.bytes.is_some();
@@ -130,7 +130,7 @@ impl AddressMap {
             level.count = count;
             level.bytes = level.bytes.map(|_| cache(sets, ways));
             (level.ways, level.miss_registers) = (ways, misses);
-            level.store_fifo_entries = bounds.store_buffer;
+            level.store_buffer_entries = bounds.store_buffer;
             level.write_policy = self::policy(policy);
         }
         let ports = NonZeroU32::MIN.saturating_add(cus + banks - 1);

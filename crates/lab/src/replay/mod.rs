@@ -154,7 +154,7 @@ fn replay_with(
         moves: &moves.iter().map(|(_, mv)| *mv).collect::<Vec<_>>(),
     };
     let system = addresses.system(trace, &roles, latencies);
-    let led = follow(timed, &system, program, trace.mutation(), &script);
+    let led = follow(timed, &system, program, trace.seeded_fault(), &script);
     let followed = led.map_err(|error| match error {
         FollowError::NotOpen { at, open } => {
             let (at, open) = (moves[at].0, in_words(&open, &roles, &addresses));

@@ -363,7 +363,7 @@ fn beside(figure: &Figure) -> Table {
 /// Adds to the page, for each scenario after the first, the causes of its difference in cycles to
 /// the first scenario. The cycles are sums over all inputs.
 fn differences(page: &mut Page, results: &Results) {
-    page.heading("why", "Where the cycles between two scenarios went");
+    page.heading("why", "Causes of the difference in cycles between two scenarios");
     let Some(first) = results.scenarios.first() else { return };
     let seed = results.seeds.first().copied().unwrap_or(0);
     let text = format!(

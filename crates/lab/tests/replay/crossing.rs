@@ -16,7 +16,7 @@ use crate::walk::{comes_to_its_end, plain, walk};
 use crate::{Dice, machine};
 
 const LEVEL: &str =
-    "latency_cycles = 20\nbytes = 4096\nways = 4\nmiss_registers = 16\nstore_fifo_entries = 16\n";
+    "latency_cycles = 20\nbytes = 4096\nways = 4\nmiss_registers = 16\nstore_buffer_entries = 16\n";
 
 /// A built-in machine with the cache levels that the test protocol needs.
 fn levelled() -> System {

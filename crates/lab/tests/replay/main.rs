@@ -145,7 +145,7 @@ fn mutant(protocol: &str, name: &str) -> Mutant {
 fn first_of(protocol: &str, mutant: &Mutant) -> Trace {
     let subject = Subject::named(protocol).expect("a protocol");
     for bounds in [COMBINING, COMBINING.evicting()] {
-        let mut explorer = Explorer::new(&subject, bounds, Some(mutant.mutation));
+        let mut explorer = Explorer::new(&subject, bounds, Some(mutant.seeded_fault));
         for test in corpus::shipped().expect("they are tests") {
             let model = subject.info.claims[0].model;
             let promise = Claim::of(model).expect("known").promise(&test.program(), &mut || false);
@@ -276,7 +276,7 @@ fn faults_other_than_outcomes_are_reproduced() {
             if !is_wanted(at, &mutant) {
                 continue;
             }
-            let mut explorer = Explorer::new(&subject, COMBINING.evicting(), Some(mutant.mutation));
+            let mut explorer = Explorer::new(&subject, COMBINING.evicting(), Some(mutant.seeded_fault));
             let asked = Requirements { allowed: None, may_block: false };
             let Some(trace) = refuted(&mut explorer, protocol, &test, 0, &[], &asked) else { continue };
             let trace = trace.seeded(mutant);

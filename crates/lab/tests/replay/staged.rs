@@ -153,7 +153,7 @@ fn seeded(
     let models = vec![String::from("drf")];
     let mut traces = Vec::new();
     for mutant in mutants::all(&subject).into_iter().filter(is_it) {
-        let mut explorer = Explorer::new(&subject, bounds, Some(mutant.mutation));
+        let mut explorer = Explorer::new(&subject, bounds, Some(mutant.seeded_fault));
         let found = explorer.explore(&program, &placement, &asked, &mut Limits::default());
         let Some(violation) = found.expect("supported").violation else { continue };
         let finding = Finding { test: 0, placement: 0, bounds, models: models.clone(), violation };

@@ -107,7 +107,7 @@ pub(super) fn implementations(bound: &Bound, access: CycleAccess, data: bool, le
         (true, false, _) => &[Kind::Load],
         (false, true, _) => &[Kind::SyncStore, Kind::Exchange],
         (false, false, 0) => &[Kind::SyncLoad],
-        (false, false, _) => &[Kind::SyncLoad, Kind::Await, Kind::Guard],
+        (false, false, _) => &[Kind::SyncLoad, Kind::Await, Kind::ConditionalLoad],
     };
     let orderings: &[Ordering] = if data { &[Ordering::AcquireRelease] } else { &bound.orderings };
     let levels = if data { &[0] } else { levels };
@@ -130,10 +130,10 @@ pub(super) fn levels_of(bound: &Bound, tree: &[Vec<u8>], thread: usize) -> Vec<u
     (0..tree.len()).filter(|&l| bound.single_thread_scopes || shared(&tree[l])).map(|l| l as u8).collect()
 }
 
-/// Renumbers the values that awaits and guards expect (a guard is a read that lets the thread
-/// continue only if it returns the expected value). These values are numbers of writes. The cycle
-/// numbers the writes to a location in coherence order. [`Op::value`] numbers them in the order of
-/// the threads.
+/// Renumbers the values that awaits and conditional operations expect (after a conditional
+/// operation, the thread continues only if the operation has read the expected value). These values
+/// are numbers of writes. The cycle numbers the writes to a location in coherence order.
+/// [`Op::value`] numbers them in the order of the threads.
 pub(super) fn renumber(cycle: &Cycle, threads: &mut [Vec<Op>]) {
     let numbers = numbers(cycle);
     for op in threads.iter_mut().flatten().filter(|op| op.kind.expects()) {
@@ -191,8 +191,8 @@ fn closing(cycle: &Cycle, skeleton: &ProgramSkeleton) -> Prop {
 ///
 /// * every shape of a cycle and every scope tree;
 /// * every choice of data and synchronization locations;
-/// * every choice of awaits (loads that wait for a value), guards (loads that let the thread
-///   continue only with a certain value), scopes and memory orders.
+/// * every choice of awaits (loads that wait for a value), conditional loads (after which the thread
+///   continues only with a certain value), scopes and memory orders.
 ///
 /// The condition of each program is the outcome that shows its cycle, which no sequentially
 /// consistent execution has.

@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn one_program_represents_all_that_differ_only_in_names() {
-        let kinds = vec![Kind::Store, Kind::SyncStore, Kind::Await, Kind::Guard, Kind::Exchange];
+        let kinds = vec![Kind::Store, Kind::SyncStore, Kind::Await, Kind::ConditionalLoad, Kind::Exchange];
         let bound = Bound { kinds, ..Bound::new(3, 4, 2) };
         let symmetry = Symmetry::new(3);
         let all = raw(&bound);

@@ -12,10 +12,10 @@
 //! turned off.
 //!
 //! A straight-line program that shares data always races: some interleaving runs both threads up to
-//! their accesses. So the generated programs have awaits (waits for a value), and guards
-//! (`if r == v`) that cover the rest of a thread. [`verdict_if_synchronized`] selects the programs
-//! that are race-free and have data conflicts that synchronization orders. Only such programs test
-//! synchronization.
+//! their accesses. So the generated programs have awaits (waits for a value), and conditional loads,
+//! after which the rest of the thread runs only if the load has read a certain value.
+//! [`verdict_if_synchronized`] selects the programs that are race-free and have data conflicts that
+//! synchronization orders. Only such programs test synchronization.
 
 mod cycle;
 mod exhaust;
@@ -106,7 +106,14 @@ impl Bound {
                 LevelBound { level: Level::Device, instances_max: 1 },
             ],
             single_thread_scopes: false,
-            kinds: vec![Kind::Load, Kind::Store, Kind::SyncLoad, Kind::SyncStore, Kind::Await, Kind::Guard],
+            kinds: vec![
+                Kind::Load,
+                Kind::Store,
+                Kind::SyncLoad,
+                Kind::SyncStore,
+                Kind::Await,
+                Kind::ConditionalLoad,
+            ],
             orderings: vec![Ordering::AcquireRelease],
             mixed_locations: true,
             words_of_line_max: 1,

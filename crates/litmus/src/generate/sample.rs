@@ -117,8 +117,8 @@ impl Sampler {
 }
 
 /// Inserts an operation into a thread. A new write changes the numbers of the later writes to its
-/// location. Awaits and guards are operations that expect a certain value, and give this value by
-/// the number of a write. So the function changes these numbers too.
+/// location. Awaits and conditional operations expect a certain value, and give this value by the
+/// number of a write. So the function changes these numbers too.
 fn insert(threads: &mut [Vec<Op>], t: usize, at: usize, op: Op) {
     if op.kind.writes() {
         let writes = |op: &&Op, location| op.kind.writes() && op.location == location;

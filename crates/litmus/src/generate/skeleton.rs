@@ -20,7 +20,7 @@ pub enum Kind {
     /// A load that is an acquire and that waits until it reads a certain value.
     Await,
     /// A load that is an acquire. The thread continues only if the load reads a certain value.
-    Guard,
+    ConditionalLoad,
     /// An atomic exchange.
     Exchange,
     /// An atomic exchange. The thread continues only if the exchange reads a certain value.
@@ -47,7 +47,10 @@ impl Kind {
     /// Whether an operation of this kind reads its location.
     #[must_use]
     pub const fn reads(self) -> bool {
-        matches!(self, Kind::Load | Kind::SyncLoad | Kind::Await | Kind::Guard | Kind::Exchange | Kind::Take)
+        matches!(
+            self,
+            Kind::Load | Kind::SyncLoad | Kind::Await | Kind::ConditionalLoad | Kind::Exchange | Kind::Take
+        )
     }
 
     /// Whether an operation of this kind synchronizes. Other operations are data accesses.
@@ -59,13 +62,13 @@ impl Kind {
     /// Whether an operation of this kind expects a certain value.
     #[must_use]
     pub const fn expects(self) -> bool {
-        matches!(self, Kind::Await | Kind::Guard | Kind::Take)
+        matches!(self, Kind::Await | Kind::ConditionalLoad | Kind::Take)
     }
 
     /// Whether the thread continues only if an operation of this kind reads a certain value.
     #[must_use]
-    pub const fn guards(self) -> bool {
-        matches!(self, Kind::Guard | Kind::Take)
+    pub const fn is_conditional(self) -> bool {
+        matches!(self, Kind::ConditionalLoad | Kind::Take)
     }
 }
 
@@ -79,8 +82,9 @@ pub struct Op {
     /// The index of a level of the scope tree. The scope of the operation is the instance of this
     /// level that contains the thread.
     pub level: u8,
-    /// The value that an await or a guard expects, given by a number: n stands for the value of the
-    /// n-th write to the location, in the order of threads and operations, counted from one.
+    /// The value that an await or a conditional operation expects, given by a number: n stands for
+    /// the value of the n-th write to the location, in the order of threads and operations, counted
+    /// from one.
     pub value: u8,
     /// The memory order of the operation, if it synchronizes.
     pub ordering: Ordering,
@@ -114,8 +118,8 @@ impl ProgramSkeleton {
     /// * each location is written, and is accessed by at least two threads (unless the program has
     ///   only one thread),
     /// * each expected value is written by another thread,
-    /// * some operation follows each guard (a read that lets the thread continue only with a
-    ///   certain value),
+    /// * some operation follows each conditional operation (after which the thread continues only if
+    ///   the operation has read a certain value),
     /// * all threads of a work-group arrive at its barriers.
     #[must_use]
     pub fn is_meaningful(&self) -> bool {
@@ -132,8 +136,8 @@ impl ProgramSkeleton {
             let mut writes = self.writes(usize::from(op.location));
             writes.nth(usize::from(op.value) - 1).is_some_and(|writer| writer != t)
         });
-        let guarded = self.threads.iter().all(|ops| ops.last().is_none_or(|op| !op.kind.guards()));
-        locations > 0 && shared && written && guarded && self.barriers_meet()
+        let continued = self.threads.iter().all(|ops| ops.last().is_none_or(|op| !op.kind.is_conditional()));
+        locations > 0 && shared && written && continued && self.barriers_meet()
     }
 
     /// The numbers of the threads that write the location: one entry for each write, in the order
@@ -223,7 +227,7 @@ pub(super) fn order_of(kind: Kind, ordering: Ordering) -> Order {
         (_, Kind::Load | Kind::Store) => Order::Plain,
         (Ordering::Relaxed, _) => Order::Relaxed,
         (Ordering::SeqCst, _) => Order::SeqCst,
-        (Ordering::AcquireRelease, Kind::SyncLoad | Kind::Await | Kind::Guard) => Order::Acquire,
+        (Ordering::AcquireRelease, Kind::SyncLoad | Kind::Await | Kind::ConditionalLoad) => Order::Acquire,
         (Ordering::AcquireRelease, Kind::SyncStore) => Order::Release,
         (Ordering::AcquireRelease, Kind::Exchange | Kind::Take | Kind::Fence | Kind::Barrier) => {
             Order::AcqRel
@@ -245,7 +249,7 @@ impl SkeletonBuilder<'_> {
     fn thread(&mut self, t: usize) {
         let thread = ThreadId(t as u8);
         let ops = &self.skeleton.threads[t];
-        let end = ops.iter().map(|op| 1 + usize::from(op.kind.guards())).sum();
+        let end = ops.iter().map(|op| 1 + usize::from(op.kind.is_conditional())).sum();
         let mut reads = 0;
         for op in ops {
             let mut dst = None;
@@ -257,7 +261,7 @@ impl SkeletonBuilder<'_> {
             }
             let instr = self.instr(thread, op, dst);
             self.builder.push(thread, instr);
-            if let (true, Some(reg)) = (op.kind.guards(), dst) {
+            if let (true, Some(reg)) = (op.kind.is_conditional(), dst) {
                 let cond = Expr::binary(BinaryOp::Ne, Expr::Reg(reg), Expr::Const(op.value.into()));
                 self.builder.push(thread, Instr::Branch { cond, target: end, join: None });
             }
@@ -282,7 +286,7 @@ impl SkeletonBuilder<'_> {
             self.written[usize::from(op.location)] += 1;
         }
         match (op.kind, dst) {
-            (Kind::Load | Kind::SyncLoad | Kind::Guard, Some(dst)) => {
+            (Kind::Load | Kind::SyncLoad | Kind::ConditionalLoad, Some(dst)) => {
                 Instr::Load { dst, access: access(self) }
             }
             (Kind::Await, _) => Instr::Await {

@@ -80,7 +80,7 @@ fn thread(text: &mut String, skeleton: &ProgramSkeleton, ops: &[Op], written: &m
         let line = match op.kind {
             Kind::Load => format!("int r{reads} = *{x};"),
             Kind::Store => format!("*{x} = {value};"),
-            Kind::SyncLoad | Kind::Guard => {
+            Kind::SyncLoad | Kind::ConditionalLoad => {
                 format!("int r{reads} = atomic_load_explicit({x}, {order}, {scope});")
             }
             Kind::SyncStore => format!("atomic_store_explicit({x}, {value}, {order}, {scope});"),
@@ -97,7 +97,7 @@ fn thread(text: &mut String, skeleton: &ProgramSkeleton, ops: &[Op], written: &m
             }
         };
         let _ = writeln!(text, "{indent}{line}");
-        if op.kind.guards() {
+        if op.kind.is_conditional() {
             let _ = writeln!(text, "{indent}if (r{reads} == {}) {{", op.value);
             depth += 1;
         }

@@ -6,10 +6,10 @@ use crate::effects::Effects;
 use crate::homes::Homes;
 use crate::levels::{KindLevel, Levels};
 use crate::line::LineAddr;
-use crate::mutation::{Mutation, RowLookup};
 use crate::node::{Key, NodeId, SetIndex};
 use crate::plan::{PlanKey, Plans};
 use crate::request::{ArrayUse, Request};
+use crate::seeded_fault::{RowLookup, SeededFault};
 use crate::station::{ParkedInputs, has_waiters};
 use crate::symbols::Symbol;
 use crate::table::Table;
@@ -27,7 +27,7 @@ pub struct World<'a, P: Protocol> {
     pub kernels: &'a [Vec<ArrayUse>],
     /// A seeded fault, which a test of the verifier sets: a change of one row of a table or of one
     /// plan (sequence of steps). `None` runs the protocol as written.
-    pub mutation: Option<Mutation>,
+    pub seeded_fault: Option<SeededFault>,
 }
 
 impl<P: Protocol> Clone for World<'_, P> {
@@ -124,8 +124,8 @@ impl<'a, P: Protocol> Cx<'a, P> {
         let index = state.index() * T::Event::ALL.len() + event.index();
         self.fx.coverage.fire(T::ID, index);
         let looked = RowLookup { row: T::row(state, event), skip: None, forgets: false };
-        match self.world.mutation {
-            Some(mutation) if mutation.table == T::ID => mutation.change.row::<T>(looked, index),
+        match self.world.seeded_fault {
+            Some(seeded_fault) if seeded_fault.table == T::ID => seeded_fault.change.row::<T>(looked, index),
             _ => looked,
         }
     }
@@ -135,8 +135,8 @@ impl<'a, P: Protocol> Cx<'a, P> {
     /// the plan has no step at this index.
     #[inline]
     pub fn step_of<T: Plans>(&self, req: &Request, stage: u8) -> Option<T::Step> {
-        match self.world.mutation {
-            Some(Mutation { table, change }) if table == T::ID => {
+        match self.world.seeded_fault {
+            Some(SeededFault { table, change }) if table == T::ID => {
                 change.step::<T>(PlanKey::of(req), usize::from(stage))
             }
             _ => T::plan(PlanKey::of(req)).get(usize::from(stage)).copied(),
@@ -156,8 +156,8 @@ impl<P: Protocol> Cx<'_, P> {
         ask: RequestInput<'_>,
         mut take: impl FnMut(T::Step, &mut Self) -> Option<Disposition>,
     ) -> Disposition {
-        let plan = match self.world.mutation {
-            Some(Mutation { table, .. }) if table == T::ID => None,
+        let plan = match self.world.seeded_fault {
+            Some(SeededFault { table, .. }) if table == T::ID => None,
             _ => Some(T::plan(PlanKey::of(ask.req))),
         };
         let step_at = |cx: &Self| match plan {

@@ -112,9 +112,10 @@ impl System {
             );
             found.push(Problem::new("l1", "bytes", message));
         }
-        if u64::from(l1.store_fifo_entries) > 1 << 20 {
-            let message = format!("{} store FIFO entries, expected at most 1048576", l1.store_fifo_entries);
-            found.push(Problem::new("l1", "store_fifo_entries", message));
+        if u64::from(l1.store_buffer_entries) > 1 << 20 {
+            let message =
+                format!("{} store buffer entries, expected at most 1048576", l1.store_buffer_entries);
+            found.push(Problem::new("l1", "store_buffer_entries", message));
         }
         if l1.miss_registers > 1 << 16 {
             let message = format!("{} miss registers, expected at most 65536", l1.miss_registers);

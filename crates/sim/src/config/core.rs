@@ -94,25 +94,25 @@ pub struct CuSpec {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct VectorOpSpec {
-    /// Cycles of an integer add, subtract, shift, logic, minimum, maximum or move.
+    /// Cycles of an integer addition, subtraction, shift, logic operation, minimum, maximum or move.
     #[serde(deserialize_with = "number::positive_u32")]
     pub int_cycles: u32,
-    /// Cycles of an integer multiply.
+    /// Cycles of an integer multiplication.
     #[serde(deserialize_with = "number::positive_u32")]
     pub int_mul_cycles: u32,
-    /// Cycles of an integer divide or remainder.
+    /// Cycles of an integer division or remainder.
     #[serde(deserialize_with = "number::positive_u32")]
     pub int_div_cycles: u32,
-    /// Cycles of a float add, subtract, negate, minimum or maximum.
+    /// Cycles of a single-precision addition, subtraction, negation, minimum or maximum.
     #[serde(deserialize_with = "number::positive_u32")]
     pub float_add_cycles: u32,
-    /// Cycles of a float multiply or fused multiply-add.
+    /// Cycles of a single-precision multiplication or fused multiply-add.
     #[serde(deserialize_with = "number::positive_u32")]
     pub float_mul_cycles: u32,
-    /// Cycles of a double-precision add, multiply or fused multiply-add.
+    /// Cycles of a double-precision addition, multiplication or fused multiply-add.
     #[serde(deserialize_with = "number::positive_u32")]
     pub double_cycles: u32,
-    /// Cycles of a float divide.
+    /// Cycles of a floating-point division.
     #[serde(deserialize_with = "number::positive_u32")]
     pub float_div_cycles: u32,
     /// Cycles of a square root.

@@ -74,9 +74,9 @@ pub struct LevelSpec {
     /// The number of misses that one controller can have outstanding.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
-    /// The capacity of a controller's store FIFO (its store buffer), in dirty lines.
+    /// The capacity of a controller's store buffer, in dirty lines.
     #[serde(default = "super::one", deserialize_with = "number::positive_u32")]
-    pub store_fifo_entries: u32,
+    pub store_buffer_entries: u32,
     /// The rule for a store: keep its bytes in this level, or pass them on to the level below.
     #[serde(default = "combining")]
     pub write_policy: WritePolicy,
@@ -112,7 +112,7 @@ impl LevelSpec {
             sets: super::sets(bytes, self.ways, line_bytes),
             ways: self.ways,
             policy: self.write_policy.into(),
-            store_buffer_entries: self.store_fifo_entries,
+            store_buffer_entries: self.store_buffer_entries,
             miss_registers: self.miss_registers,
             ignores_acquires: self.invalidation == Invalidation::None,
         });

@@ -9,7 +9,7 @@ use super::number;
 #[serde(rename_all = "kebab-case")]
 pub enum WritePolicy {
     /// Dirty bytes stay in the cache until a release or an eviction writes them out, or until the
-    /// store FIFO (the store buffer) is full.
+    /// store buffer is full.
     Combining,
     /// The bytes of a store go to the next level at once. The line stays in the cache.
     Through,
@@ -46,8 +46,7 @@ pub enum Invalidation {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum FlushWalk {
-    /// The store FIFO (the store buffer) names the dirty lines, so the cache does not search for
-    /// them.
+    /// The store buffer names the dirty lines, so the cache does not search for them.
     #[default]
     None,
     /// To find its dirty lines, the cache looks at one line in each cycle.
@@ -67,10 +66,9 @@ impl FlushWalk {
     }
 
     /// The maximum number of dirty lines in a cache with this number of lines. A cache that looks
-    /// through its lines to find the dirty ones has no store FIFO (store buffer), so every line may
-    /// be dirty.
-    pub(super) fn dirty_lines(self, fifo_entries: u32, lines: u32) -> u32 {
-        if self == FlushWalk::None { fifo_entries } else { lines }
+    /// through its lines to find the dirty ones has no store buffer, so every line may be dirty.
+    pub(super) fn dirty_lines(self, store_buffer_entries: u32, lines: u32) -> u32 {
+        if self == FlushWalk::None { store_buffer_entries } else { lines }
     }
 
     fn is_none(&self) -> bool {
@@ -104,9 +102,9 @@ pub struct L1Spec {
     /// The number of misses that the cache can have outstanding.
     #[serde(deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
-    /// The capacity of the store FIFO (the store buffer), in dirty lines.
+    /// The capacity of the store buffer, in dirty lines.
     #[serde(deserialize_with = "number::positive_u32")]
-    pub store_fifo_entries: u32,
+    pub store_buffer_entries: u32,
     /// The rule for a store: keep its bytes in the L1, or pass them on to the L2.
     pub write_policy: WritePolicy,
     /// The mechanism by which an acquire invalidates the cache: all lines together, one after the
@@ -145,10 +143,10 @@ pub struct L2Spec {
     /// The number of misses that one bank can have outstanding.
     #[serde(deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,
-    /// The capacity of a bank's store FIFO (its store buffer), in dirty lines. A release at system
-    /// scope empties the FIFO.
+    /// The capacity of a bank's store buffer, in dirty lines. A release at system scope empties the
+    /// store buffer.
     #[serde(deserialize_with = "number::positive_u32")]
-    pub store_fifo_entries: u32,
+    pub store_buffer_entries: u32,
     /// The rule for a store: keep its bytes in the L2, or pass them on to the level below.
     pub write_policy: WritePolicy,
     /// The mechanism by which a bank finds its dirty lines at the beginning of a flush.

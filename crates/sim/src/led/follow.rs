@@ -10,7 +10,7 @@
 //! move, simulated time advances them.
 
 use kernel::Program;
-use proto::Mutation;
+use proto::SeededFault;
 
 use crate::config::System;
 use crate::led::machine::ScriptEnd;
@@ -34,11 +34,12 @@ pub fn follow(
     subject: &Subject,
     system: &System,
     program: Program,
-    mutation: Option<Mutation>,
+    seeded_fault: Option<SeededFault>,
     script: &Script<'_>,
 ) -> Result<ScriptOutcome, FollowError> {
     // Every hit must execute a step of its controller, because a move names the step.
-    let options = RunOptions { mutation, steps_hits: true, explored_settings: true, ..RunOptions::default() };
+    let options =
+        RunOptions { seeded_fault, steps_hits: true, explored_settings: true, ..RunOptions::default() };
     let mut stations = (subject.stations)(system, &options)?;
     script.pages.iter().for_each(|&(line, chiplet)| stations.touch(line, chiplet));
     let mut probe = ();

@@ -185,7 +185,7 @@ impl<W: Write> Timeline<W> {
                 };
                 (name, Some("Links"))
             }
-            Track::Channel(number) => (format!("DRAM channel {number}"), Some("DRAM")),
+            Track::Channel(number) => (format!("memory channel {number}"), Some("DRAM")),
             Track::Counter(name, _) => (name.to_owned(), Some("Counters")),
         }
     }

@@ -253,7 +253,7 @@ impl<P: Protocol> Stations<P> {
         options: &RunOptions,
     ) -> Result<Self, String> {
         let setup = Setup::with(topology, settings, homes)?;
-        let nodes = Nodes::with(topology, setup, options.mutation);
+        let nodes = Nodes::with(topology, setup, options.seeded_fault);
         let count = nodes.ids().len() as StationId;
         Ok(Stations {
             stations: (0..count).map(|at| nodes.fresh(at)).collect(),
@@ -269,7 +269,7 @@ impl<P: Protocol> Stations<P> {
             holds_ways: false,
             // Clock ticks and seeded faults take effect only in a step, so a run with one of them
             // does not use the shortcut.
-            skips_hits: !P::CLOCKED && options.mutation.is_none() && !options.steps_hits,
+            skips_hits: !P::CLOCKED && options.seeded_fault.is_none() && !options.steps_hits,
         })
     }
 

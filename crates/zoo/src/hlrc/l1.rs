@@ -195,7 +195,8 @@ impl<T: Rows> L1<T> {
     }
 }
 
-/// The event in the state transition table of a line that stands for this request.
+/// The event of a line that this request causes: the event selects a row of the state transition
+/// table.
 fn event_of(ask: RequestInput<'_>) -> LineEvent {
     let req = ask.req;
     match req.op {

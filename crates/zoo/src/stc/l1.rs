@@ -21,8 +21,7 @@ struct Write {
 }
 
 /// The state of this compute unit in a change of epochs (of the bands of lines that may be
-/// written). `Some` holds the coming epochs, if the manager (the epoch management unit) has
-/// announced them.
+/// written). `Some` holds the coming epochs, if the epoch management unit has announced them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Change {
     /// No change of epochs is under way, and writes may be issued.
@@ -30,8 +29,8 @@ enum Change {
     /// The compute unit prepares for the change: it issues no write, and waits for the acks of
     /// pending writes.
     Prepares(Option<Grant>),
-    /// The compute unit is ready for the change: no write is pending, and the manager (the epoch
-    /// management unit) has been told so.
+    /// The compute unit is ready for the change: no write is pending, and the epoch management unit
+    /// has been told so.
     IsReady(Option<Grant>),
 }
 
@@ -225,9 +224,8 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
     }
 
     /// If this compute unit prepares for a change of epochs (of the bands of lines that may be
-    /// written) and its last pending write is complete, tells the manager (the epoch management
-    /// unit) that it is ready. Then removes the copies of lines whose epochs the manager has
-    /// announced.
+    /// written) and its last pending write is complete, tells the epoch management unit that it is
+    /// ready. Then removes the copies of lines whose epochs the epoch management unit has announced.
     fn ready_if_due<P: Stc>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let Change::Prepares(next) = self.change else { return Disposition::Done };
         if self.writes.iter().any(|write| write.is_issued) {

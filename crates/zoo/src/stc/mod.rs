@@ -65,8 +65,9 @@ pub struct Grant {
     /// The number of epochs, which is also the number of bands (groups of lines that are written in
     /// the same epoch).
     epochs: u32,
-    /// Whether the start bit (the lowest bit of a line's number that selects its band) adapts to
-    /// conflicts of loads with blocked writes.
+    /// Whether bands (groups of lines) are adaptive: if a compute unit loads from a band in which it
+    /// has a blocked write, the start bit moves. Some bits of a line's number select the band of the
+    /// line, and the start bit is the lowest of them.
     adapts: bool,
 }
 
@@ -126,18 +127,19 @@ pub struct Variant {
     /// Whether only those epochs (times in which one band of lines each may be written) are granted
     /// that a blocked write has demanded.
     pub skips: bool,
-    /// Whether the start bit (the lowest bit of a line's number that selects its band) adapts to
-    /// conflicts of loads with blocked writes.
+    /// Whether bands (groups of lines) are adaptive: if a compute unit loads from a band in which it
+    /// has a blocked write, the start bit moves. Some bits of a line's number select the band of the
+    /// line, and the start bit is the lowest of them.
     pub adapts: bool,
     /// The maximum number of epochs that are granted at once. In each epoch, one band of lines may
     /// be written.
     pub bands: usize,
-    /// Whether the manager (the epoch management unit) is repaired: it announces the coming epochs
-    /// when it asks the compute units to prepare for a change of epochs, and when the start bit
-    /// changes, it moves each demand to the new epoch of the demand's line.
+    /// Whether the epoch management unit is repaired: it announces the coming epochs when it asks
+    /// the compute units to prepare for a change of epochs, and when the start bit changes, it moves
+    /// each demand to the new epoch of the demand's line.
     pub repaired: bool,
-    /// The deadlock avoidance rule that the manager (the epoch management unit) breaks, in a test
-    /// of this rule. `None` if it follows all rules.
+    /// The deadlock avoidance rule that the epoch management unit breaks, in a test of this rule.
+    /// `None` if it follows all rules.
     pub without: Option<Rule>,
 }
 
@@ -301,7 +303,7 @@ messages! {
     }
 }
 
-/// A protocol of the STC family.
+/// An STC protocol.
 pub trait Stc:
     Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<parts::ToL1> + Wrap<ToL1> + Wrap<ToEmu>>
 {
@@ -331,8 +333,8 @@ pub const REFUTED: [&str; 4] = ["stc-nv", "stc-es", "stc-ab", "stc-mb"];
 /// changes.
 pub const STARVING: [&str; 2] = ["stc-ab", "stc-mb"];
 
-/// Generates one protocol of the STC family. The argument `$variant` gives the settings in which
-/// this protocol differs from the others.
+/// Generates one STC protocol. The argument `$variant` gives the settings in which this protocol
+/// differs from the others.
 macro_rules! stc {
     (
         $(#[doc = $doc:literal])+
@@ -470,8 +472,7 @@ pub mod lacking {
     use super::*;
 
     stc! {
-        /// The repaired protocol, but the manager (the epoch management unit) does not announce the
-        /// coming epochs.
+        /// The repaired protocol, but the epoch management unit does not announce the coming epochs.
         announcement::Announcement, L1: true, Variant::NAIVE, "stc-lacks-announcement",
         "stc-nv-repaired without the announcement of epochs", REPAIRS
     }

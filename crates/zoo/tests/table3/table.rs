@@ -20,14 +20,17 @@ pub(crate) enum Act {
     Register,
     /// The stored lines of the requesting L1 are registered to that L1.
     StReg,
-    /// `FlushRemote`: the L1 with the variable flushes. `InvRemote`: this L1 invalidates.
+    /// The other L1, which used the accessed variable last, flushes.
     FlushRemote,
+    /// The other L1, which used the accessed variable last, invalidates.
     InvRemote,
-    /// `FlushAll`: all L1s except for the requesting one flush. `InvAll`: these L1s invalidate.
+    /// All L1s except for the requesting one flush.
     FlushAll,
+    /// All L1s except for the requesting one invalidate.
     InvAll,
-    /// `Lock`: all L1s lock their read-modify-writes. `Unlock`: all L1s unlock them.
+    /// All L1s lock their read-modify-writes.
     Lock,
+    /// All L1s unlock their read-modify-writes.
     Unlock,
     /// An act that Table 3 of the hLRC paper does not have, at the L1 with this number. The test
     /// fails and prints the act.

@@ -104,14 +104,14 @@ impl Stager<'_, '_, '_> {
         if !self.graph.is_static(set.low) || !self.graph.is_static(order.low) {
             return self.fail(
                 place,
-                "the list of these orders depends on reads-from or coherence: choose one order with `with`",
+                "the list of linearisations depends on reads-from or coherence: choose one order with `with`",
             );
         }
         let left = self.graph.value(set.low)[0];
         if left.count() > LISTED_MAX {
             let sentence = format!(
-                "a set of more than {LISTED_MAX} events has too many orders to list: choose one order with \
-                 `with`"
+                "a set of more than {LISTED_MAX} events has too many linearisations to list: choose one order \
+                 with `with`"
             );
             return self.fail(place, sentence);
         }

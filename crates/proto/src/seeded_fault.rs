@@ -7,7 +7,7 @@ use crate::table::{Row, Table, TableId};
 /// A seeded fault: one change of a table or of plans (the sequences of steps that perform
 /// operations).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Mutation {
+pub struct SeededFault {
     /// The identity of the table or of the plans that change.
     pub table: TableId,
     /// The change that the fault makes to the table or to the plans.
