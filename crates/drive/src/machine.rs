@@ -144,7 +144,7 @@ impl<P: Protocol> StationStore for Machine<P> {
             (Key::Way(set), _) => Some(set),
             _ => None,
         };
-        let set: SetIndex = station.parked_keys().find_map(awaited_set)?;
+        let set: SetIndex = station.parked_keys().into_iter().find_map(awaited_set)?;
         let mut victims = Vec::new();
         station.node.victims(set, &mut victims);
         victims.first().map(|(way, _)| *way)

@@ -91,9 +91,11 @@ impl<K: Copy + Ord + Hash, V> Lookup<K, V> {
 
     /// The entries in the order of their keys.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&K, &V)> {
-        let mut entries: Vec<_> = self.entries.iter().collect();
-        entries.sort_unstable_by_key(|(key, _)| **key);
-        entries.into_iter()
+        // Only keys are sorted: code that sorts is long, and values have other types in each protocol.
+        let mut keys: Vec<K> = Vec::with_capacity(self.entries.len());
+        self.entries.keys().for_each(|&key| keys.push(key));
+        keys.sort_unstable();
+        keys.into_iter().filter_map(|key| self.entries.get_key_value(&key))
     }
 }
 

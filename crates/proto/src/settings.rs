@@ -56,7 +56,7 @@ impl Settings {
     /// says what was expected.
     pub fn read<'a>(
         declared: &[Setting],
-        given: impl Iterator<Item = (&'a str, u64)>,
+        given: &mut dyn Iterator<Item = (&'a str, u64)>,
     ) -> Result<Settings, (String, String)> {
         let mut settings = Settings::new(declared);
         for (name, value) in given {

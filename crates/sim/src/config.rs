@@ -152,10 +152,16 @@ impl System {
     /// If a setting in this description is unknown or out of range. The error names the key and the
     /// expected value.
     pub fn settings<P: Protocol>(&self) -> Result<Settings, String> {
-        let given = self.protocol.get(P::INFO.name);
-        let given = given.into_iter().flatten().map(|(name, value)| (name.as_str(), *value));
-        Settings::read(P::SETTINGS, given)
-            .map_err(|(name, why)| format!("`protocol.{}.{name}`: {why}", P::INFO.name))
+        self.settings_of(P::INFO.name, P::SETTINGS)
+    }
+
+    /// The settings in this description that are for one protocol. `declared` are the settings that
+    /// the protocol has.
+    fn settings_of(&self, protocol: &str, declared: &[Setting]) -> Result<Settings, String> {
+        let given = self.protocol.get(protocol);
+        let mut given = given.into_iter().flatten().map(|(name, value)| (name.as_str(), *value));
+        Settings::read(declared, &mut given)
+            .map_err(|(name, why)| format!("`protocol.{protocol}.{name}`: {why}"))
     }
 
     /// Finds every wrong value among the settings in this description that are for one protocol.
@@ -164,7 +170,7 @@ impl System {
     pub fn wrong_settings(&self, protocol: &str, declared: &[Setting]) -> Vec<Problem> {
         let given = self.protocol.get(protocol).into_iter().flatten();
         let wrong = given.filter_map(|(name, &value)| {
-            Settings::read(declared, [(name.as_str(), value)].into_iter()).err()
+            Settings::read(declared, &mut [(name.as_str(), value)].into_iter()).err()
         });
         wrong.map(|(name, why)| Problem::at(&["protocol", protocol, &name], why)).collect()
     }

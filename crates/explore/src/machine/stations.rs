@@ -340,7 +340,7 @@ impl<P: Protocol> Typed<P> {
             _ => true,
         };
         let before = self.stations.thing(before);
-        let parked = |s: &Station<P>| s.parked_keys().map(|(_, n)| n).sum::<usize>();
+        let parked = |s: &Station<P>| s.parked_keys().iter().map(|(_, n)| n).sum::<usize>();
         if parked(station) > PARKED_MAX {
             return Err(format!("{:?}: more than {PARKED_MAX} inputs are parked", station.id()));
         }
@@ -348,8 +348,8 @@ impl<P: Protocol> Typed<P> {
         // the controller can resume this request. After this, the request may be parked again,
         // under another key.
         let listed = |s: &Station<P>| {
-            let keys = s.parked_keys().filter(|(key, _)| !matches!(key, Key::Slot(_)));
-            keys.map(|(_, n)| n).sum::<usize>()
+            let keys = s.parked_keys();
+            keys.iter().filter(|(key, _)| !matches!(key, Key::Slot(_))).map(|(_, n)| n).sum::<usize>()
         };
         let is_parked = parked(station) > parked(before) && listed(station) > listed(before);
         let waits = is_parked && record.is_silent();

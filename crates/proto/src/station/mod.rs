@@ -273,23 +273,30 @@ impl<P: Protocol> Station<P> {
     }
 
     fn age_parked(&mut self, elapsed: i32) {
-        self.parked_mut().for_each(|msg| msg.age(elapsed));
+        self.visit_parked(&mut |msg| msg.age(elapsed));
     }
 
     /// Calls `visit` for every logical time of the controller and of parked messages.
     pub fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {
         self.node.times(visit);
-        self.parked_mut().for_each(|msg| msg.times(visit));
+        self.visit_parked(&mut |msg| msg.times(visit));
     }
 
-    /// All parked messages. Parked requests are left out, because they have no logical times.
-    fn parked_mut(&mut self) -> impl Iterator<Item = &mut P::Msg> {
-        let unordered = self.parked.values_mut().flat_map(Queue::iter_mut).filter_map(|p| match p {
-            Parked::Message(_, msg) => Some(&mut **msg),
-            Parked::Request(_) | Parked::Turn(..) => None,
-        });
-        let ordered = self.ordered.values_mut().flat_map(|line| line.messages.iter_mut());
-        unordered.chain(ordered.map(|msg| &mut **msg))
+    /// Calls `visit` for every parked message. Parked requests are left out, because they have no
+    /// logical times.
+    fn visit_parked(&mut self, visit: &mut dyn FnMut(&mut P::Msg)) {
+        for list in self.parked.values_mut() {
+            for parked in list.iter_mut() {
+                if let Parked::Message(_, msg) = parked {
+                    visit(msg);
+                }
+            }
+        }
+        for line in self.ordered.values_mut() {
+            for msg in line.messages.iter_mut() {
+                visit(msg);
+            }
+        }
     }
 
     /// Arms a timer that expires after `ticks` ticks. If a timer of the same class runs, the timer

@@ -25,7 +25,7 @@ impl<P: Protocol> Station<P> {
         let kind = P::KINDS.get(usize::from(self.id.kind)).map_or("?", |k| k.name);
         let name = format!("{kind}[{}]", self.id.index);
         if !self.is_quiet() {
-            let keys: Vec<_> = self.parked_keys().map(|(key, _)| format!("{key:?}")).collect();
+            let keys: Vec<_> = self.parked_keys().iter().map(|(key, _)| format!("{key:?}")).collect();
             return Some(format!(
                 "at the end of the run {name} is still busy; its parked inputs wait for [{}]",
                 keys.join(", ")
@@ -122,47 +122,69 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// The slots of the requests that are parked under their own slots, that is, until an answer
-    /// for the slot arrives.
-    fn under_slots(&self) -> impl Iterator<Item = Slot> {
-        self.held.iter().filter(|(_, held)| held.under_slot).map(|(&slot, _)| slot)
-    }
-
     /// The keys (events) that parked inputs wait for, with the number of inputs for each key.
-    pub fn parked_keys(&self) -> impl Iterator<Item = (Key, usize)> {
-        let under_slots = self.under_slots().map(|slot| (Key::Slot(slot), 1));
-        self.parked.iter().map(|(&key, list)| (key, list.len())).chain(under_slots)
+    ///
+    /// This function and the next ones return lists. An iterator over nested maps would be
+    /// compiled for each protocol and each caller.
+    #[must_use]
+    pub fn parked_keys(&self) -> Vec<(Key, usize)> {
+        let mut keys = Vec::new();
+        for (&key, list) in self.parked.iter() {
+            keys.push((key, list.len()));
+        }
+        for (&slot, held) in self.held.iter() {
+            if held.under_slot {
+                keys.push((Key::Slot(slot), 1));
+            }
+        }
+        keys
     }
 
     /// The parked requests, each with its key: the event that it waits for.
-    pub fn parked_requests(&self) -> impl Iterator<Item = (Key, Slot)> {
-        let under_slots = self.under_slots().map(|slot| (Key::Slot(slot), slot));
-        let listed = self.parked.iter().flat_map(|(&key, list)| {
-            list.iter().filter_map(move |p| match p {
-                Parked::Request(slot) => Some((key, *slot)),
-                Parked::Message(..) | Parked::Turn(..) => None,
-            })
-        });
-        listed.chain(under_slots)
+    #[must_use]
+    pub fn parked_requests(&self) -> Vec<(Key, Slot)> {
+        let mut requests = Vec::new();
+        for (&key, list) in self.parked.iter() {
+            for parked in list.iter() {
+                if let Parked::Request(slot) = parked {
+                    requests.push((key, *slot));
+                }
+            }
+        }
+        for (&slot, held) in self.held.iter() {
+            if held.under_slot {
+                requests.push((Key::Slot(slot), slot));
+            }
+        }
+        requests
     }
 
     /// The parked messages, each with its key (the event that it waits for) and its sender.
-    pub fn parked_messages(&self) -> impl Iterator<Item = (Key, NodeId, &P::Msg)> {
-        let unordered = self.parked.iter().flat_map(|(&key, list)| {
-            list.iter().filter_map(move |p| match p {
-                Parked::Message(from, msg) => Some((key, *from, &**msg)),
-                Parked::Request(_) | Parked::Turn(..) => None,
-            })
-        });
-        let ordered = self
-            .ordered
-            .iter()
-            .flat_map(|(&(from, _), line)| line.messages.iter().map(move |msg| (line.key, from, &**msg)));
-        unordered.chain(ordered)
+    #[must_use]
+    pub fn parked_messages(&self) -> Vec<(Key, NodeId, &P::Msg)> {
+        let mut messages = Vec::new();
+        for (&key, list) in self.parked.iter() {
+            for parked in list.iter() {
+                if let Parked::Message(from, msg) = parked {
+                    messages.push((key, *from, &**msg));
+                }
+            }
+        }
+        for (&(from, _), line) in self.ordered.iter() {
+            for msg in line.messages.iter() {
+                messages.push((line.key, from, &**msg));
+            }
+        }
+        messages
     }
 
     /// The requests that wait for a fill, each with the line of the fill.
-    pub fn waiting_requests(&self) -> impl Iterator<Item = (LineAddr, Slot)> {
-        self.waiting.iter().flat_map(|(&line, slots)| slots.iter().map(move |&slot| (line, slot)))
+    #[must_use]
+    pub fn waiting_requests(&self) -> Vec<(LineAddr, Slot)> {
+        let mut requests = Vec::new();
+        for (&line, slots) in self.waiting.iter() {
+            requests.extend(slots.iter().map(|&slot| (line, slot)));
+        }
+        requests
     }
 }

@@ -526,16 +526,19 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn parked(&self, at: StationId) -> Vec<Parked> {
         let station = &self.stations[at as usize];
-        let requests =
-            station.parked_requests().map(|(key, slot)| Parked::Request { key: format!("{key:?}"), slot });
-        let waiting = station.waiting_requests().map(|(line, slot)| Parked::Waiting { line, slot });
-        let messages = station.parked_messages().map(|(key, from, msg)| Parked::Message {
-            key: format!("{key:?}"),
-            from: self.nodes.position(from).map_or_else(|| "?".to_owned(), |at| self.nodes.name(at)),
-            name: msg.name(),
-            line: msg.line(),
-        });
-        requests.chain(waiting).chain(messages).collect()
+        let mut parked = Vec::new();
+        for (key, slot) in station.parked_requests() {
+            parked.push(Parked::Request { key: format!("{key:?}"), slot });
+        }
+        for (line, slot) in station.waiting_requests() {
+            parked.push(Parked::Waiting { line, slot });
+        }
+        for (key, from, msg) in station.parked_messages() {
+            let sender = self.nodes.position(from).map_or_else(|| "?".to_owned(), |at| self.nodes.name(at));
+            let (key, name, line) = (format!("{key:?}"), msg.name(), msg.line());
+            parked.push(Parked::Message { key, from: sender, name, line });
+        }
+        parked
     }
 
     fn coverage(&self) -> &Coverage {
@@ -552,7 +555,7 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn ways(&mut self, at: StationId) -> Ways {
         let station = &mut self.stations[at as usize];
-        let is_needed = station.parked_keys().any(|(key, _)| matches!(key, Key::Way(_)));
+        let is_needed = station.parked_keys().iter().any(|(key, _)| matches!(key, Key::Way(_)));
         self.victims.clear();
         let shape = self.nodes.level(station.id().kind).array;
         for set in (0..shape.sets.max(1)).map(SetIndex) {

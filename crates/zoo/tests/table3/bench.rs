@@ -119,8 +119,8 @@ impl<P: Protocol> Bench<P> {
     pub(crate) fn holds_back(&self, cu: u16, request: &Request) -> bool {
         let mut station = self.machine.station(self.entry(cu)).clone();
         station.request(Slot(u32::MAX), request, self.machine.nodes().world(), &mut Effects::default());
-        let mut requests = station.parked_requests();
-        requests.any(|(key, slot)| slot == Slot(u32::MAX) && matches!(key, Key::Other(_)))
+        let requests = station.parked_requests();
+        requests.iter().any(|(key, slot)| *slot == Slot(u32::MAX) && matches!(key, Key::Other(_)))
     }
 
     /// Gives the input `told` to a node. Returns the observed step of the node.
