@@ -5,6 +5,7 @@ use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
+use lab::Recorded;
 use lab::paper::{Paper, Plan, Request};
 use lab::results::Results;
 use lab::run::Pulse;
@@ -14,6 +15,7 @@ use lab::systems::Systems;
 
 use crate::Failure;
 use crate::args::ReproduceArguments;
+use crate::clock;
 use crate::output::{AtInterrupt, WholeFile, one_a_line, remove_unfinished, write_json};
 use crate::progress::Estimate;
 use crate::table::{Side, Table, counted, grouped};
@@ -38,6 +40,9 @@ pub(crate) fn reproduce(
     };
     let plan = Plan::new(paper, &request)?;
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("results").join(&arguments.paper));
+    if let Some(record) = &arguments.record {
+        check_record(record, &folder)?;
+    }
     let store = Store::open(&folder.join("runs"))?;
     // The store keeps other processes out, so these files have no owner.
     remove_unfinished(&folder).map_err(Failure::BadInput)?;
@@ -49,6 +54,9 @@ pub(crate) fn reproduce(
     write_reports(&results, &folder)?;
     store.reports_written()?;
     drop(store);
+    if let Some(record) = &arguments.record {
+        write_record(&Recorded::new(results.clone(), command(arguments, record), clock::today()), record)?;
+    }
     if arguments.json {
         write_json(out, &results)?;
     } else {
@@ -59,6 +67,9 @@ pub(crate) fn reproduce(
             out,
             "\n{all}, {found} of them from earlier reproductions; reports and runs are in {folder}"
         )?;
+        if let Some(record) = &arguments.record {
+            writeln!(out, "the record is {}; its page is {}", record.display(), page_of(record).display())?;
+        }
     }
     let failures: Vec<String> = results.failures().collect();
     match (failures.is_empty(), outcome.has_misfit) {
@@ -91,6 +102,49 @@ fn write_reports(results: &Results, folder: &Path) -> Result<(), Failure> {
     create("results.json")?.fill_json(results)?;
     create("report.html")?.fill(|file| file.write_all(lab::report::of_results(results).as_bytes()))?;
     create("report.md")?.fill(|file| file.write_all(lab::markdown::report(results).as_bytes()))
+}
+
+/// Checks before the first run that the files of a record can be written. They may not be in
+/// `folder`, where they could replace reports.
+fn check_record(record: &Path, folder: &Path) -> Result<(), Failure> {
+    if record.parent() == Some(folder) {
+        let (record, folder) = (record.display(), folder.display());
+        let why = format!("cannot write {record}: the reports are in {folder}; choose another folder");
+        return Err(Failure::BadInput(why));
+    }
+    for file in [record, &page_of(record)] {
+        WholeFile::create(file).map_err(Failure::BadInput)?;
+    }
+    Ok(())
+}
+
+fn write_record(recorded: &Recorded, record: &Path) -> Result<(), Failure> {
+    let bad = |what: String| Failure::BadInput(format!("{}: {what}", record.display()));
+    let name = record.file_name().unwrap_or_default().to_string_lossy();
+    let page = page_of(record);
+    for (path, text) in [(record, recorded.to_json().map_err(bad)?), (&page, recorded.page(&name))] {
+        let file = WholeFile::create(path).map_err(Failure::BadInput)?;
+        file.fill(|file| file.write_all(text.as_bytes()))?;
+    }
+    Ok(())
+}
+
+/// The path of the page that shows a record.
+fn page_of(record: &Path) -> PathBuf {
+    record.with_extension("md")
+}
+
+/// The command line that makes a record, without the options that have no effect on it.
+fn command(arguments: &ReproduceArguments, record: &Path) -> String {
+    let mut words = vec![format!("fencepost reproduce {}", arguments.paper)];
+    words.extend(arguments.figures.iter().map(|figure| format!("--figure {figure}")));
+    words.extend(arguments.scale.iter().map(|scale| format!("--scale {scale}")));
+    words.extend(arguments.seeds.iter().map(|seeds| format!("--seeds {seeds}")));
+    words.extend(arguments.parameters.iter().map(|(name, value)| format!("--set {name}={value}")));
+    words.extend(arguments.graphs.iter().map(|folder| format!("--graphs {}", folder.display())));
+    words.extend(arguments.experiments.iter().map(|folder| format!("--experiments {}", folder.display())));
+    words.push(format!("--record {}", record.display()));
+    words.join(" ")
 }
 
 fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {

@@ -49,6 +49,37 @@ fn a_figure_is_reproduced_into_a_folder_and_a_second_time_only_reported() {
 }
 
 #[test]
+fn a_record_has_a_page_with_the_report() {
+    let (folder, records) = (scratch("recorded"), scratch("records"));
+    let record = records.join("litmus.json");
+    let out = folder.to_str().unwrap();
+    let args =
+        ["reproduce", "hrf", "--figure", "litmus", "--seeds", "1", "--jobs", "1", "--out", out, "--record"];
+    let (code, text, err) = fencepost(&[&args[..], &[record.to_str().unwrap()]].concat());
+    assert_eq!((code, err.as_str()), (0, ""), "{text}");
+    let page = records.join("litmus.md");
+    let said = format!("\nthe record is {}; its page is {}\n", record.display(), page.display());
+    assert!(text.ends_with(&said), "{text}");
+    let data: Value = serde_json::from_str(&fs::read_to_string(&record).unwrap()).unwrap();
+    let command = format!("fencepost reproduce hrf --figure litmus --seeds 1 --record {}", record.display());
+    assert_eq!(data["command"], command.as_str());
+    let whole: Value =
+        serde_json::from_str(&fs::read_to_string(folder.join("results.json")).unwrap()).unwrap();
+    assert_eq!(data["runs"], whole["rows"].as_array().unwrap().len());
+    assert_eq!(data["results"]["claims"], whole["claims"]);
+    assert_eq!(data["results"]["rows"].as_array().unwrap().len(), 0);
+    let page = fs::read_to_string(page).unwrap();
+    let report = fs::read_to_string(folder.join("report.md")).unwrap();
+    let (title, body) = report.split_once("\n\n").unwrap();
+    assert!(page.starts_with(title) && page.ends_with(body), "{page}");
+    assert!(page.contains(&format!("\n    {command}\n")) && page.contains("](litmus.json)"), "{page}");
+    // Reports and records have folders of their own.
+    let inside = folder.join("results.json");
+    let (code, text, err) = fencepost(&[&args[..], &[inside.to_str().unwrap()]].concat());
+    assert!(code == 2 && text.is_empty() && err.contains("choose another folder"), "{err}");
+}
+
+#[test]
 fn a_figure_shows_its_own_claims_only() {
     let folder = scratch("own-claims");
     let args = ["reproduce", "hrf", "--figure", "litmus", "--out", folder.to_str().unwrap(), "--json"];
@@ -131,6 +162,8 @@ fn mistakes_are_refused_before_anything_is_written() {
         (vec!["reproduce", "hlrc", "--jobs", "0"], "--jobs"),
         (vec!["reproduce", "hlrc", "--set", "x=1"], "no workload has the setting `x`"),
         (vec!["reproduce", "hlrc", "--experiments", "nowhere"], "cannot read nowhere"),
+        (vec!["reproduce", "hlrc", "--record", "record.md"], "ends in .json"),
+        (vec!["reproduce", "hlrc", "--record", "nowhere/record.json"], "cannot write nowhere/record.json"),
     ] {
         let (code, text, err) = fencepost(&[args.as_slice(), &["--out", out]].concat());
         assert_eq!((code, text.as_str()), (2, ""), "{err}");

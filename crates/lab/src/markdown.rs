@@ -95,7 +95,13 @@ fn figure(number: f64) -> String {
 /// The whole report of a paper's results as Markdown.
 #[must_use]
 pub fn report(results: &Results) -> String {
-    let mut page = format!("# {}\n\n", results.title);
+    let failures: Vec<String> = results.failures().collect();
+    format!("# {}\n\n{}", results.title, body(results, results.rows.len(), &failures))
+}
+
+/// The report without its title. `runs` is the number of runs, and `failed` describes the runs
+/// without a right answer, so the body does not need the rows of the results.
+pub(crate) fn body(results: &Results, runs: usize, failed: &[String]) -> String {
     let seeds: Vec<String> = results.seeds.iter().map(u64::to_string).collect();
     let mut settings: Vec<String> =
         results.settings.iter().map(|(name, value)| format!("`{name}={value}`")).collect();
@@ -110,15 +116,15 @@ pub fn report(results: &Results) -> String {
             results.inputs.len()
         ),
         format!("* Seeds: {}{}; parameters: {}.", seeds.join(", "), fewer(seeds.len()), settings.join(", ")),
-        format!("* Runs: {}, by code `{}`.", results.rows.len(), results.code),
+        format!("* Runs: {runs}, by code `{}`.", results.code),
     ];
-    page += &(lines.join("\n") + "\n\n");
+    let mut page = lines.join("\n") + "\n\n";
     page += &claims(&results.claims);
     for shown in &results.figures {
         page += &drawn(shown);
     }
     page += &scenarios(results);
-    page += &failures(results);
+    page += &failures(failed);
     page
 }
 
@@ -270,14 +276,13 @@ fn scenarios(results: &Results) -> String {
     page + "\n"
 }
 
-fn failures(results: &Results) -> String {
-    let failed: Vec<String> = results.failures().collect();
+fn failures(failed: &[String]) -> String {
     if failed.is_empty() {
         return String::new();
     }
     let mut page = "## Runs without a right answer\n\n".to_owned();
     for failure in failed {
-        writeln!(page, "* {}", cell(&failure)).ok();
+        writeln!(page, "* {}", cell(failure)).ok();
     }
     page + "\n"
 }

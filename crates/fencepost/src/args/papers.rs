@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
-use super::values::{jobs, key_value, whole};
+use super::values::{jobs, json_file, key_value, whole};
 
 #[derive(Args, Debug)]
 #[command(allow_negative_numbers = true)]
@@ -13,6 +13,7 @@ use super::values::{jobs, key_value, whole};
   fencepost reproduce hlrc --scale 1/16 --seeds 1
   fencepost reproduce hlrc --figure fig4 --out results/fig4
   fencepost reproduce hlrc --graphs ~/graphs --json
+  fencepost reproduce hrf --record docs/results/hrf.json
 
 The results of all runs stay under --out. If a reproduction is interrupted, the same command continues with \
 the missing runs. If no run is missing, the command only writes the report.
@@ -51,6 +52,10 @@ pub(crate) struct ReproduceArguments {
     /// The number of runs at the same time [default: one per core]
     #[arg(long, value_name = "N", value_parser = jobs)]
     pub(crate) jobs: Option<NonZeroUsize>,
+    /// Record the results, without those of single runs, in this JSON file, and write a page that
+    /// shows them: a file of the same name that ends in .md
+    #[arg(long, value_name = "FILE", value_parser = json_file)]
+    pub(crate) record: Option<PathBuf>,
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,

@@ -1,6 +1,7 @@
 //! Parsers for the values of arguments. Each error names the expected value.
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Returns a parser that accepts whole numbers from `first` to `last`.
@@ -27,6 +28,11 @@ pub(super) fn message(text: &str) -> Result<(String, u64), String> {
         Ok(nth @ 1..) if !name.is_empty() => Ok((name.to_owned(), nth)),
         _ => Err(String::from("expected MESSAGE or MESSAGE:N with N from 1, for example Data:3")),
     }
+}
+
+pub(super) fn json_file(text: &str) -> Result<PathBuf, String> {
+    let file = Some(PathBuf::from(text)).filter(|file| file.extension().is_some_and(|end| end == "json"));
+    file.ok_or_else(|| String::from("expected a file name that ends in .json, for example record.json"))
 }
 
 pub(super) fn key_value(text: &str) -> Result<(String, String), String> {

@@ -1,17 +1,23 @@
 //! The pages of results contain exactly the recorded data.
 //!
-//! `fencepost verify --record docs/results/verification.toml` adds records.
+//! `fencepost verify --record docs/results/verification.toml` adds records, and
+//! `fencepost reproduce hrf --record docs/results/hrf.json` records the results of a paper.
 //! `FENCEPOST_BLESS=1 cargo test --test docs` renders the pages again.
 
 use std::env;
 use std::fs;
 
+use lab::Recorded;
 use lab::verify::{Guards, Records};
 
 use crate::tree;
 
 const DATA: &str = "docs/results/verification.toml";
 const PAGE: &str = "docs/results/verification.md";
+/// The folder of the data and of the pages.
+const FOLDER: &str = "docs/results";
+/// How to render a page.
+const BLESS: &str = "`FENCEPOST_BLESS=1 cargo test --test docs` renders it";
 
 /// The beginning of the page with the results of verification, above the records. Its statements
 /// hold for all records.
@@ -45,7 +51,26 @@ fn the_page_of_verification_renders_its_records() {
         fs::write(&page, rendered).unwrap();
         return;
     }
-    let bless = "`FENCEPOST_BLESS=1 cargo test --test docs` renders it";
-    assert!(text == written, "{DATA} is not as `verify --record` writes it; {bless}");
-    assert!(fs::read_to_string(&page).unwrap() == rendered, "{PAGE} does not show {DATA}; {bless}");
+    assert!(text == written, "{DATA} is not as `verify --record` writes it; {BLESS}");
+    assert!(fs::read_to_string(&page).unwrap() == rendered, "{PAGE} does not show {DATA}; {BLESS}");
+}
+
+#[test]
+fn the_page_of_a_paper_renders_its_record() {
+    let is_bless = env::var_os("FENCEPOST_BLESS").is_some();
+    for file in fs::read_dir(tree::root().join(FOLDER)).unwrap() {
+        let path = file.unwrap().path();
+        if path.extension().is_none_or(|end| end != "json") {
+            continue;
+        }
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let record = Recorded::read(&fs::read_to_string(&path).unwrap());
+        let record = record.unwrap_or_else(|error| panic!("{FOLDER}/{name}: {error}"));
+        let (page, rendered) = (path.with_extension("md"), record.page(name));
+        if is_bless {
+            fs::write(&page, &rendered).unwrap();
+        }
+        let shown = fs::read_to_string(&page).ok();
+        assert!(shown == Some(rendered), "{} does not show {name}; {BLESS}", page.display());
+    }
 }

@@ -175,6 +175,22 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "fencepost reproduce stc --figure storage --seeds 1",
         "minutes",
     ),
+    (
+        "fencepost reproduce hrf --record docs/results/hrf.json",
+        "fencepost reproduce hrf --figure litmus --record docs/results/hrf.json",
+        "minutes",
+    ),
+    (
+        "fencepost reproduce hlrc --seeds 1 --set sweeps=5 --record docs/results/hlrc.json",
+        "fencepost reproduce hlrc --figure table6 --scale 1/1024 --seeds 1 --set sweeps=5 \
+         --record docs/results/hlrc.json",
+        "hours",
+    ),
+    (
+        "fencepost reproduce stc --record docs/results/stc.json",
+        "fencepost reproduce stc --figure storage --seeds 1 --record docs/results/stc.json",
+        "half an hour",
+    ),
     ("fencepost reproduce hrf --figure fig10", "fencepost reproduce hrf --figure litmus", "a minute"),
     (
         "fencepost race --system hlrc-8cu --scenario steal-only --workload sssp --advise",
