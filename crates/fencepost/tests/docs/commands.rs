@@ -1,6 +1,6 @@
 //! Every command line of every page runs, and prints the output that the page shows.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -26,19 +26,33 @@ acyclic po | rf | co | fr as sc
 /// A graph of three vertices in the Matrix Market format. It stands for a graph of the reader.
 const GRAPH: &str = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 5\n2 3 1\n3 1 2\n";
 
+/// Folders of pages whose command lines write no files. All pages of such a folder share one copy of
+/// the repository, because a copy takes more time than their command lines.
+const SHARED: [&str; 2] = ["docs/models", "docs/protocols"];
+
 #[test]
 fn every_command_of_the_pages_prints_their_output() {
     let pages = Page::all().into_iter();
     let pages: Vec<Page> =
         pages.filter(|page| !guides::NAMES.contains(&&*page.name) && !page.steps().is_empty()).collect();
     assert!(pages.len() > 8, "{} pages", pages.len());
-    let (waiting, complaints) = (Mutex::new(pages.iter()), Mutex::new(Vec::new()));
+    let mut groups: BTreeMap<&str, Vec<&Page>> = BTreeMap::new();
+    for page in &pages {
+        let shared = SHARED.into_iter().find(|folder| page.name.starts_with(folder));
+        groups.entry(shared.unwrap_or(&page.name)).or_default().push(page);
+    }
+    let (waiting, complaints) = (Mutex::new(groups.iter()), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 loop {
-                    let Some(page) = waiting.lock().unwrap().next() else { break };
-                    complaints.lock().unwrap().extend(follow(page));
+                    let Some((name, pages)) = waiting.lock().unwrap().next() else { break };
+                    let shell = copy(name, pages);
+                    for page in pages {
+                        // The lock is taken only after the page, so that pages run at the same time.
+                        let found = follow(page, &shell);
+                        complaints.lock().unwrap().extend(found);
+                    }
                 }
             });
         }
@@ -47,11 +61,10 @@ fn every_command_of_the_pages_prints_their_output() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// Runs all command lines of a page in a copy of the repository. The copy also contains files that
-/// stand for the reader's own files. Returns a complaint for each step that fails, or whose output
-/// is not as the page shows.
-fn follow(page: &Page) -> Vec<String> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs").join(page.name.replace('/', "-"));
+/// A shell in a copy of the repository, for the command lines of some pages. The copy has the name
+/// `name`, and also contains files that stand for the reader's own files.
+fn copy(name: &str, pages: &[&Page]) -> Shell {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs").join(name.replace('/', "-"));
     tree::copy(&folder);
     fs::create_dir_all(folder.join(".ci")).unwrap();
     tree::copy_file(&tree::root().join(".ci/run"), &folder.join(".ci/run"));
@@ -64,15 +77,21 @@ fn follow(page: &Page) -> Vec<String> {
     fs::write(folder.join("own.bell"), "let own = po & loc\n").unwrap();
     fs::write(folder.join("own.def"), "smp_mb() { __fence{mb}; }\n").unwrap();
     fs::write(folder.join("names"), "litmus/c11/SB.litmus\nlitmus/c11/MP.litmus\n").unwrap();
-    if let Some(study) = page.fences.iter().find(|_| page.name == "docs/studies.md") {
-        assert_eq!(study.language, "toml", "the first block of {} is the reader's study", page.name);
+    let studies = pages.iter().find(|page| page.name == "docs/studies.md");
+    if let Some(study) = studies.and_then(|page| page.fences.first()) {
+        assert_eq!(study.language, "toml", "the first block of {name} is the reader's study");
         fs::write(folder.join("my-study.toml"), &study.text).unwrap();
     }
     fs::copy(folder.join("systems/hlrc-8cu.toml"), folder.join("my-gpu.toml")).unwrap();
     assert_eq!(shell.run("gzip my-graph.mtx", Path::new(FENCEPOST)).code, 0);
+    shell
+}
+
+/// Runs all command lines of a page. Returns a complaint for each step that fails, or whose output is
+/// not as the page shows.
+fn follow(page: &Page, shell: &Shell) -> Vec<String> {
     // From last to first, so that a blessed block does not move the others.
-    let mut results: Vec<_> =
-        page.steps().iter().map(|step| (step.output, run(page, step, &shell))).collect();
+    let mut results: Vec<_> = page.steps().iter().map(|step| (step.output, run(page, step, shell))).collect();
     results.reverse();
     let mut complaints = Vec::new();
     for (output, result) in results {

@@ -211,8 +211,8 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
     ),
 ];
 
-/// Command lines that end with exit code 1, because they show a protocol that breaks its claim, or
-/// a race.
+/// Command lines that end with exit code 1, because they show a protocol that breaks its claim, a run
+/// without progress, or a race.
 pub(crate) const FOUND: &[&str] = &[
     "fencepost verify hlrc --litmus docs/findings/hlrc.litmus --operations 0",
     "fencepost verify gpu-vi --unordered --litmus litmus/caches/written-then-loaded.litmus --operations 0",
@@ -220,6 +220,9 @@ pub(crate) const FOUND: &[&str] = &[
     "fencepost verify --replay charts/hlrc-1.trace",
     "fencepost verify --replay docs/findings/hlrc.trace",
     "fencepost verify --replay docs/findings/hlrc.trace --system hlrc-8cu",
+    "fencepost verify --replay docs/findings/stc-nv.trace",
+    "fencepost compare --system stc-8cu --patience 20000 --scenarios stc-es,stc-ab,stc-ab-repaired --workload vec-add --set n=32768",
+    "fencepost compare --system stc-8cu --patience 20000 --scenarios stc-es,stc-mb,stc-mb-repaired --workload vec-copy --set n=45056",
     "fencepost race --system hrf-8cu --workload race-block-barrier",
     "fencepost race --system hrf-8cu --workload race-missing-fence",
     "fencepost race --system hrf-8cu --policy work-group --workload lock-counter --seeds 3",
