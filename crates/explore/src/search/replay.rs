@@ -18,7 +18,7 @@ use crate::search::overtaking::SendOrder;
 
 /// A step of a replayed trace, as drawn in a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ChartStep {
     /// The move of the step.
     pub mv: Move,
     /// The indices of the lanes (columns of the chart) of sender and receiver. For an event without
@@ -44,7 +44,7 @@ pub struct Replay {
     /// controllers, and memory.
     pub lanes: Vec<String>,
     /// The steps of the trace.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ChartStep>,
     /// The end of the replay: the state after the last step.
     pub end: End,
     /// The lines of the text that explains the fault.
@@ -178,7 +178,7 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
             }
         }
         let merged = matches!(mv, Move::Serve { line, .. } if machine.merges(line));
-        replay.steps.push(Step { mv, lanes, text, merged, crosses, notes });
+        replay.steps.push(ChartStep { mv, lanes, text, merged, crosses, notes });
         if replay.end != End::Goes {
             return Ok(replay);
         }

@@ -6,7 +6,7 @@ use super::layout::{FIRST_COUNTER, GROUPS_MAX, WAVES, repeated};
 use super::machine::Machine;
 use super::order::Program;
 use super::slots::Sender;
-use super::step::{Kind, Step, Update};
+use super::step::{Kind, Update, WaveStep};
 use drive::{At, StationInput};
 use proto::{
     ArrayId, ByteMask, Hints, Issuer, Level, LineAddr, LineData, Op, Request, Rmw, RmwKind, Scope, Slot,
@@ -62,7 +62,7 @@ impl Machine {
         self.tell(node, &StationInput::Request { slot, request: &request }, program)
     }
 
-    fn request(&self, wave: usize, step: &Step, program: &Program) -> Request {
+    fn request(&self, wave: usize, step: &WaveStep, program: &Program) -> Request {
         let (line, offset, width) = self.place(usize::from(step.word), program);
         let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width, uses_value });
         let (op, operand) = match step.kind {
@@ -219,7 +219,7 @@ impl Machine {
 
     /// The first word whose loaded value is wrong, in words; `None` if all are right.
     #[inline]
-    fn difference(&self, step: &Step, data: &LineData, program: &Program) -> Option<String> {
+    fn difference(&self, step: &WaveStep, data: &LineData, program: &Program) -> Option<String> {
         for (lane, word) in step.lanes() {
             let (_, offset, width) = self.place(word, program);
             if data.read(offset, width) != repeated(step.old[lane], width) {

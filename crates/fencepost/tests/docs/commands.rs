@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
-use crate::page::{Page, Step};
+use crate::page::{CommandGroup, Page};
 use crate::printed::{blessed, fits};
 use crate::shell::Shell;
 use crate::table::{FOUND, INSTEAD, NAMED};
@@ -29,8 +29,9 @@ const GRAPH: &str = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 
 #[test]
 fn every_command_of_the_pages_prints_their_output() {
     let pages = Page::all().into_iter();
-    let pages: Vec<Page> =
-        pages.filter(|page| !guides::NAMES.contains(&&*page.name) && !page.steps().is_empty()).collect();
+    let pages: Vec<Page> = pages
+        .filter(|page| !guides::NAMES.contains(&&*page.name) && !page.command_groups().is_empty())
+        .collect();
     assert!(pages.len() > 8, "{} pages", pages.len());
     let (waiting, complaints) = (Mutex::new(pages.iter()), Mutex::new(Vec::new()));
     thread::scope(|scope| {
@@ -48,8 +49,8 @@ fn every_command_of_the_pages_prints_their_output() {
 }
 
 /// Runs all command lines of a page in a copy of the repository. The copy also contains files that
-/// stand for the reader's own files. Returns a complaint for each step that fails, or whose output
-/// is not as the page shows.
+/// stand for the reader's own files. Returns a complaint for each group of command lines that
+/// fails, or whose output is not as the page shows.
 fn follow(page: &Page) -> Vec<String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs").join(page.name.replace('/', "-"));
     tree::copy(&folder);
@@ -72,7 +73,7 @@ fn follow(page: &Page) -> Vec<String> {
     assert_eq!(shell.run("gzip my-graph.mtx", Path::new(FENCEPOST)).code, 0);
     // From last to first, so that a blessed block does not move the others.
     let mut results: Vec<_> =
-        page.steps().iter().map(|step| (step.output, run(page, step, &shell))).collect();
+        page.command_groups().iter().map(|group| (group.output, run(page, group, &shell))).collect();
     results.reverse();
     let mut complaints = Vec::new();
     for (output, result) in results {
@@ -88,10 +89,10 @@ fn follow(page: &Page) -> Vec<String> {
     complaints
 }
 
-/// Runs the command lines of a step. Returns their output, or a complaint if a command line fails.
-fn run(page: &Page, step: &Step, shell: &Shell) -> Result<String, String> {
+/// Runs the command lines of a group. Returns their output, or a complaint if a command line fails.
+fn run(page: &Page, group: &CommandGroup, shell: &Shell) -> Result<String, String> {
     let mut printed = String::new();
-    for command in &step.commands {
+    for command in &group.commands {
         let place = format!("{}:{}: {}", page.name, command.line, command.text);
         let text = match command.text.split_once("cargo run --release --bin fencepost -- ") {
             Some(("", arguments)) => format!("fencepost {arguments}"),
@@ -169,7 +170,9 @@ pub(crate) fn compare(page: &Page, fence: usize, printed: &str) -> Option<String
 fn every_listed_exception_is_in_a_page() {
     let mut all = BTreeSet::new();
     for page in Page::all() {
-        all.extend(page.steps().into_iter().flat_map(|step| step.commands).map(|command| command.text));
+        all.extend(
+            page.command_groups().into_iter().flat_map(|group| group.commands).map(|command| command.text),
+        );
     }
     let known = INSTEAD.iter().map(|(command, ..)| command).chain(FOUND).chain(NAMED);
     for command in known {
