@@ -69,7 +69,7 @@ pub struct Performed {
 
 /// A store of results: a runner of tasks loads results from the store and writes new results into
 /// it.
-pub trait Keep: Sync {
+pub trait ResultStore: Sync {
     /// Loads the result of a task.
     fn load(&self, task: &Task) -> Stored;
 
@@ -120,7 +120,7 @@ pub fn perform(
 /// remain.
 pub fn perform_tasks(
     tasks: &[&Task],
-    store: &dyn Keep,
+    store: &dyn ResultStore,
     jobs: usize,
     pulse: &Pulse,
     tell: &(dyn Fn(Progress) + Sync),
@@ -183,7 +183,7 @@ type GraphKey = (String, Option<String>, Content);
 
 struct State<'a> {
     missing: &'a [&'a Task],
-    store: &'a dyn Keep,
+    store: &'a dyn ResultStore,
     pulse: &'a Pulse,
     tell: &'a (dyn Fn(Progress) + Sync),
     next: AtomicUsize,

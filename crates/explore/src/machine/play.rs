@@ -69,7 +69,7 @@ impl Machine {
         };
         let told = match mv {
             Move::Issue { thread } => {
-                if let Some((node, at)) = self.seat_of(state, thread) {
+                if let Some((node, at)) = self.location_of(state, thread) {
                     // The result of the issue is known already. Only the record of its answers is
                     // needed.
                     let part = self.part(state[node]).clone();
@@ -78,14 +78,14 @@ impl Machine {
                 return;
             }
             Move::Preempt { thread } => {
-                if let Some((node, at)) = self.seat_of(state, thread) {
+                if let Some((node, at)) = self.location_of(state, thread) {
                     let part = self.part(state[node]).clone();
                     drop(self.preempt(&part, at));
                 }
                 return;
             }
             Move::Resume { thread, cu } => {
-                if let Some((node, at)) = self.seat_of(state, thread) {
+                if let Some((node, at)) = self.location_of(state, thread) {
                     let part = self.part(state[node]).clone();
                     if let Ok((rest, to, word)) = self.resume(&part, at, cu.into()) {
                         let receiver = if to == part.node { rest } else { number(to) };

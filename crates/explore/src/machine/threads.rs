@@ -7,7 +7,7 @@ use litmus::program::Value;
 use proto::{LineData, Op, PlanKey};
 
 use crate::machine::controllers::{StationInput, Word};
-use crate::machine::thread::{Offer, SeatState, ThreadError, ThreadState};
+use crate::machine::thread::{Offer, ResidencyState, ThreadError, ThreadState};
 use crate::machine::{Machine, Part, PartResult, Written};
 
 /// The result of an attempt of a thread to issue.
@@ -45,7 +45,7 @@ impl Machine {
         self.note_write(&request);
         let key = PlanKey::of(&request);
         self.note_key(key);
-        let to = self.controllers.entry(next.seat.agent, key).map_err(Arc::from)?;
+        let to = self.controllers.entry(next.residency.agent, key).map_err(Arc::from)?;
         let slot = self.slots.of(to, (thread, part.node), id);
         let request = self.controllers.request(request);
         if let Some(pending) = next.pending.iter_mut().find(|p| p.id == id) {
@@ -92,11 +92,12 @@ impl Machine {
         id: u8,
         request: u32,
     ) -> PartResult<Option<StationInput>> {
-        let seat = part.threads.iter().find(|(t, _)| *t == thread).map(|&(_, s)| self.thread(s).seat);
-        let seat = seat
+        let residency =
+            part.threads.iter().find(|(t, _)| *t == thread).map(|&(_, s)| self.thread(s).residency);
+        let residency = residency
             .ok_or_else(|| Arc::from(format!("P{thread} makes a request at a node where it does not run")))?;
         let key = PlanKey::of(self.controllers.request_of(request));
-        let to = self.controllers.entry(seat.agent, key).map_err(Arc::from)?;
+        let to = self.controllers.entry(residency.agent, key).map_err(Arc::from)?;
         let told = StationInput::Request { slot: self.slots.of(to, (thread, part.node), id), request };
         if to == part.node {
             return Ok(Some(told));
@@ -128,7 +129,7 @@ impl Machine {
         let pending = pending.ok_or_else(|| {
             Arc::from(format!("P{thread} gets an answer to a request that is not outstanding"))
         })?;
-        if state.seat.state != SeatState::Runs {
+        if state.residency.state != ResidencyState::Runs {
             self.record_answer(thread, pending.request, None::<Value>.into_iter());
             self.has_moved(part, thread);
             return Ok(None);

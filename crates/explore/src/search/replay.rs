@@ -236,9 +236,9 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
     let part = |node: usize| state[..memory].get(node).map(|&part| machine.part(part));
     match mv {
         Move::Issue { thread } => {
-            let seat = machine.seat_of(state, thread);
-            let at = seat.map_or(0, |(node, _)| node);
-            let state = seat.and_then(|(node, at)| part(node).map(|p| p.threads[at].1));
+            let location = machine.location_of(state, thread);
+            let at = location.map_or(0, |(node, _)| node);
+            let state = location.and_then(|(node, at)| part(node).map(|p| p.threads[at].1));
             let offer = state.map(|s| machine.code.offer(usize::from(thread), machine.thread(s)));
             let text = match offer {
                 Some(Ok(crate::machine::thread::Offer::Send { request, .. })) => asks(machine, &request),
@@ -301,11 +301,11 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
             ((at, at), format!("agent {agent}: {}", step.unwrap_or_default()))
         }
         Move::Preempt { thread } => {
-            let at = machine.seat_of(state, thread).map_or(0, |(node, _)| node);
+            let at = machine.location_of(state, thread).map_or(0, |(node, _)| node);
             ((at, at), format!("{}: preempted", group(machine, thread)))
         }
         Move::Resume { thread, cu } => {
-            let from = machine.seat_of(state, thread).map_or(0, |(node, _)| node);
+            let from = machine.location_of(state, thread).map_or(0, |(node, _)| node);
             let to = machine.slots.unit(cu.into()).map_or(from, usize::from);
             ((from, to), format!("{}: resumed on CU {cu}", group(machine, thread)))
         }

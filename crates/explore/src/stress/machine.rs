@@ -6,7 +6,7 @@ use super::fault::{EpisodeFault, fault, unfinished};
 use super::kernels::Boundaries;
 use super::layout::{COUNTERS, FLAG_WORDS, Layout, WAVES};
 use super::order::Program;
-use super::preempt::Seats;
+use super::preempt::Residencies;
 use super::shapes::{homes, lines_max};
 use super::slots::{Sender, Slots};
 use super::stations::Stations;
@@ -75,7 +75,7 @@ pub(super) struct Machine {
     /// The bytes that memory must have at the end of the run. The buffer is reused by the next run.
     pub(super) expected: Vec<u8>,
     pub(super) waves: Vec<Wave>,
-    pub(super) seats: Seats,
+    pub(super) residencies: Residencies,
     /// Whether a work-group may be preempted now.
     pub(super) is_preemptive: bool,
     /// The number of the current kernel, or of the next kernel if none runs.
@@ -119,7 +119,7 @@ impl Machine {
             memory: vec![LineData::default(); lines_max(topology)],
             expected: Vec::new(),
             waves: vec![Wave::default(); WAVES],
-            seats: Seats::new(&Program::default(), topology.cus),
+            residencies: Residencies::new(&Program::default(), topology.cus),
             is_preemptive: false,
             kernel: KernelId(0),
             set: [0; FLAG_WORDS],
@@ -144,7 +144,7 @@ impl Machine {
     /// The node that a request of a wavefront enters.
     #[inline]
     pub(super) fn entry(&self, wave: usize, request: &Request) -> Result<At, EpisodeFault> {
-        let agent = self.seats.cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
+        let agent = self.residencies.cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
         self.stations.entry(agent, PlanKey::of(request)).map_err(fault)
     }
 
@@ -181,7 +181,7 @@ impl Machine {
             self.stations.place(homes);
         }
         self.waves.fill_with(Wave::default);
-        self.seats = Seats::new(program, self.stations.topology().cus);
+        self.residencies = Residencies::new(program, self.stations.topology().cus);
         self.kernel = KernelId(0);
         self.set.fill(0);
         self.counted.fill(0);
@@ -240,7 +240,7 @@ impl Machine {
             }
             if self.is_preemptive && draw >> 8 & 0xff < PREEMPTIONS {
                 self.preempt(program)?;
-                self.is_preemptive = self.seats.left > 0;
+                self.is_preemptive = self.residencies.left > 0;
             }
         }
         Ok(())
@@ -249,8 +249,9 @@ impl Machine {
     /// Whether the run has come to rest: no event is possible except for timers and deadlines that
     /// no wavefront waits for.
     fn is_idle(&self) -> bool {
-        let waits =
-            || self.ending != 0 || self.seats.is_moving() || !self.waves.iter().all(|wave| wave.is_done());
+        let waits = || {
+            self.ending != 0 || self.residencies.is_moving() || !self.waves.iter().all(|wave| wave.is_done())
+        };
         let UnderWay { ready, periodic, .. } = &self.under_way;
         ready.len() == *periodic && (*periodic == 0 || !waits())
     }

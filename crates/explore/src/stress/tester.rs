@@ -11,7 +11,7 @@ use super::fault::EpisodeFault;
 use super::layout::{DATA, Layout};
 use super::machine::{Machine, RunCounts, Setup};
 use super::order::{Planner, Program};
-use super::preempt::Seats;
+use super::preempt::Residencies;
 use super::report::{Failure, StressReport};
 use super::rules::Rules;
 use super::step::WaveStep;
@@ -165,8 +165,8 @@ fn texts(plan: &Program, cus: u16) -> Vec<(String, Vec<String>)> {
 
 /// The name of a wavefront, with the compute unit on which it starts.
 fn wave_text(wave: usize, plan: &Program, cus: u16) -> String {
-    let seats = Seats::new(plan, cus);
-    match (seats.group(wave), seats.cu(wave)) {
+    let residencies = Residencies::new(plan, cus);
+    match (residencies.group(wave), residencies.cu(wave)) {
         (Some(group), Some(cu)) if group != cu => {
             format!("wavefront {wave} of work-group {group} on CU {cu}")
         }

@@ -32,7 +32,7 @@ impl Machine {
     pub(super) fn issue(&mut self, wave: usize, program: &Program) -> Result<(), EpisodeFault> {
         let state = &mut self.waves[wave];
         state.is_ready = false;
-        if state.at >= state.end || self.seats.is_stopped(wave) {
+        if state.at >= state.end || self.residencies.is_stopped(wave) {
             return Ok(());
         }
         let steps = &program.threads[wave];
@@ -81,7 +81,7 @@ impl Machine {
             Kind::SetIf(old) => (rmw(RmwKind::CompareExchange { expected: old.into() }, true), step.value),
             Kind::Fence => (Op::Fence, 0),
         };
-        let group = self.seats.group(wave).unwrap_or(GROUPS_MAX) as u32;
+        let group = self.residencies.group(wave).unwrap_or(GROUPS_MAX) as u32;
         let instance = if step.level == Level::WorkGroup { group } else { 0 };
         let mut mask = ByteMask::range(offset, width.bytes());
         let mut data = LineData::default();
@@ -102,7 +102,7 @@ impl Machine {
             scope: Scope { level: step.level, instance },
             issuer: Issuer {
                 work_item: 0,
-                wavefront: u32::from(self.seats.wavefronts[wave]),
+                wavefront: u32::from(self.residencies.wavefronts[wave]),
                 work_group: group,
             },
             hints: Hints { remote: step.remote, commutative: step.kind == Kind::Count && !step.remote },
@@ -135,7 +135,7 @@ impl Machine {
         match self.slots.free(node, slot) {
             Some(Sender::Wave(wave, at)) => {
                 self.completed(usize::from(wave), usize::from(at), data, program)?;
-                match self.seats.is_stopped(wave.into()) {
+                match self.residencies.is_stopped(wave.into()) {
                     true => self.stopped(wave.into(), program),
                     false => Ok(()),
                 }

@@ -1,7 +1,7 @@
 //! A bank of the L2, with the directory of its lines.
 
 use super::tables::{BankAction, BankEvent, BankState, BankTable};
-use super::{Directory, Lack, Params, ToBank, ToL1};
+use super::{Directory, MissingProperty, Params, ToBank, ToL1};
 use crate::parts::{self, AccessSite, Answer, BankAccess, BankLines, FIRST, forward, reply};
 use crate::registration::{Phase, Round, RoundRequest};
 use proto::parts::{CacheArray, Lines, Place};
@@ -40,9 +40,9 @@ pub enum Operand<'a> {
 /// at system scope) carries out its acquires.
 const ROUND: Key = Key::Other(0);
 
-/// Whether the protocol is a test protocol that lacks the property `lack`.
-fn lacks<P: Directory>(cx: &Cx<'_, P>, lack: Lack) -> bool {
-    cx.world.params.lacks == Some(lack)
+/// Whether the protocol is a test protocol that lacks this property.
+fn is_missing<P: Directory>(cx: &Cx<'_, P>, property: MissingProperty) -> bool {
+    cx.world.params.missing == Some(property)
 }
 
 impl Bank {
@@ -91,7 +91,7 @@ impl Bank {
             ToBank::Shared(Flush { slot }) => self.join_round(from, slot, true, cx),
             ToBank::Shared(Invalidate { slot }) => self.join_round(from, slot, false, cx),
             ToBank::InvAck { line } => {
-                let counts = if lacks(cx, Lack::ASingleCount) { 2 } else { 1 };
+                let counts = if is_missing(cx, MissingProperty::ASingleCount) { 2 } else { 1 };
                 let is_last = self.sharers_of(line).count() <= counts;
                 let event = if is_last { BankEvent::LastAck } else { BankEvent::Ack };
                 self.event(line, event, Operand::Sharer(from), cx)
@@ -261,7 +261,7 @@ impl<P: Directory> Lines<P> for Bank {
             (BankAction::EndFetch, ..) => store.end_fetch(cx),
             (BankAction::Join, _, Operand::Access(asked)) => {
                 let is_shared = self.sharers_of(line).next().is_some();
-                if !(is_shared && lacks(cx, Lack::ASecondSharer)) {
+                if !(is_shared && is_missing(cx, MissingProperty::ASecondSharer)) {
                     self.sharers.insert((line, asked.from));
                 }
             }
@@ -273,7 +273,7 @@ impl<P: Directory> Lines<P> for Bank {
                 self.sharers.remove(&(line, asked.from));
             }
             (BankAction::Invalidate, ..) => {
-                if lacks(cx, Lack::AnInvalidation) && self.sharers_of(line).count() > 1 {
+                if is_missing(cx, MissingProperty::AnInvalidation) && self.sharers_of(line).count() > 1 {
                     self.forget_one(line);
                 }
                 self.sharers_of(line).for_each(|sharer| cx.fx.send(sharer, ToL1::Inv { line }));
@@ -284,7 +284,7 @@ impl<P: Directory> Lines<P> for Bank {
                     cx.impossible("no ack of this L1 is due");
                 }
                 cx.count_down(&mut self.due, "an ack comes, but none was due");
-                if lacks(cx, Lack::ASingleCount) && self.forget_one(line) {
+                if is_missing(cx, MissingProperty::ASingleCount) && self.forget_one(line) {
                     self.due -= 1;
                 }
             }
