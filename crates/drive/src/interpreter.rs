@@ -123,7 +123,7 @@ impl<P: Protocol> Nodes<P> {
     // Most call sites pass a constant kind of input. Inlining reduces the match below to the code
     // for that kind.
     #[inline(always)]
-    pub fn tell(
+    pub fn deliver(
         &self,
         station: &mut Station<P>,
         at: At,

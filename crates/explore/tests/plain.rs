@@ -119,10 +119,10 @@ impl<P: Protocol> Plain<P> {
         }
     }
 
-    fn tell(&self, state: &mut State<P>, node: usize, told: StationInput<'_, P>) {
+    fn deliver(&self, state: &mut State<P>, node: usize, input: StationInput<'_, P>) {
         let world = self.setup.world();
         let mut fx = Effects::default();
-        told(&mut state.stations[node], world, &mut fx);
+        input(&mut state.stations[node], world, &mut fx);
         assert_eq!(fx.violation, None);
         state.stations[node].node.canonicalize();
         for (to, msg) in fx.sends.drain(..) {
@@ -250,25 +250,25 @@ impl<P: Protocol> Model for Plain<P> {
                 let request = self.request(thread, next.threads[thread].0);
                 next.threads[thread].1 = true;
                 let slot = Slot(8 * thread as u32);
-                self.tell(&mut next, self.entry(thread, &request), &|s, world, fx| {
+                self.deliver(&mut next, self.entry(thread, &request), &|s, world, fx| {
                     s.request(slot, &request, world, fx)
                 });
             }
             Move::Deliver(from, to) => {
                 let msg = pop(&mut next.channels, (from, to));
                 let sender = self.nodes[from];
-                self.tell(&mut next, to, &|s, world, fx| s.message(sender, &msg, world, fx));
+                self.deliver(&mut next, to, &|s, world, fx| s.message(sender, &msg, world, fx));
             }
             Move::Serve(node, line) => self.serve(&mut next, (node, line)),
             Move::Answer(node, line) => {
                 let reply = pop(&mut next.answered, (node, line));
-                self.tell(&mut next, node, &|s, world, fx| s.memory(&reply, world, fx));
+                self.deliver(&mut next, node, &|s, world, fx| s.memory(&reply, world, fx));
             }
             Move::Timer(node, class) => {
                 next.timers[node].remove(&class);
-                self.tell(&mut next, node, &|s, world, fx| s.timer(TimerClass::ALL[class], world, fx));
+                self.deliver(&mut next, node, &|s, world, fx| s.timer(TimerClass::ALL[class], world, fx));
             }
-            Move::Evict(node, way) => self.tell(&mut next, node, &|s, world, fx| s.evict(way, world, fx)),
+            Move::Evict(node, way) => self.deliver(&mut next, node, &|s, world, fx| s.evict(way, world, fx)),
         }
         Some(next)
     }

@@ -99,7 +99,7 @@ impl Machine {
             if residency.state == ResidencyState::Off {
                 for cu in (0..self.slots.units()).filter(|&cu| residency.agent != Agent::Cu(cu)) {
                     let effect = match self.resume(part, at, cu) {
-                        Ok((rest, to, word)) => Effect::Send { rest, to, told: self.words.number(word) },
+                        Ok((rest, to, word)) => Effect::Send { rest, to, input: self.words.number(word) },
                         Err(why) => Effect::Fault(self.known.fault(&why)),
                     };
                     let mv = Move::Resume { thread, cu: cu as u8 };
@@ -152,8 +152,8 @@ impl Machine {
             state.residency.preempted += 1;
         });
         match self.ask_boundary_of(&mut part, first, Boundary::EndCus)? {
-            Some(told) => {
-                let part = self.told(part, told)?;
+            Some(input) => {
+                let part = self.deliver(part, input)?;
                 self.settled(part).map(Issued::Here)
             }
             None => self.settled(part).map(Issued::Here),

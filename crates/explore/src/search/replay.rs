@@ -257,10 +257,14 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
         }
         Move::Cross { from, to, nth } => {
             let lanes = (usize::from(from), usize::from(to));
-            let told = part(lanes.0).and_then(|p| {
-                p.wires.iter().filter(|(other, _)| *other == to).nth(usize::from(nth)).map(|(_, told)| *told)
+            let input = part(lanes.0).and_then(|p| {
+                p.wires
+                    .iter()
+                    .filter(|(other, _)| *other == to)
+                    .nth(usize::from(nth))
+                    .map(|(_, input)| *input)
             });
-            let text = match told.map(|told| machine.words.thing(told)) {
+            let text = match input.map(|input| machine.words.thing(input)) {
                 Some(Word::StationInput(StationInput::Request { request, .. })) => {
                     asks(machine, machine.controllers.request_of(*request))
                 }

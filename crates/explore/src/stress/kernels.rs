@@ -122,7 +122,7 @@ impl Machine {
         let (node, request) = &self.boundaries.of(step, written)[agent];
         let (node, request) = (*node, Request { op: step.op(self.kernel), ..*request });
         let slot = self.slot(node, sender)?;
-        self.tell(node, &StationInput::Request { slot, request: &request }, program)
+        self.deliver(node, &StationInput::Request { slot, request: &request }, program)
     }
 
     /// Checks that memory has the last stored value of each word, and that no other byte has

@@ -201,7 +201,7 @@ impl Machine {
         self.is_watched = seed.is_multiple_of(WATCHED);
         self.has_ended = false;
         for node in 0..self.stations.count() {
-            self.tell(node, &StationInput::Start, program)?;
+            self.deliver(node, &StationInput::Start, program)?;
         }
         for (at, stage) in program.stages.iter().enumerate() {
             self.run_stage(stage, at == 0, program)?;
@@ -277,7 +277,7 @@ impl Machine {
                 if self.subject.is_clocked {
                     self.stations.age(msg, ticks(self.under_way.now - sent));
                 }
-                self.tell(to.into(), &StationInput::Message { from: from.into(), msg }, program)
+                self.deliver(to.into(), &StationInput::Message { from: from.into(), msg }, program)
             }
             Event::Memory(node) => {
                 let Some((mut op, sent)) = self.under_way.asked.take(node.into(), 0) else { return Ok(()) };
@@ -286,12 +286,12 @@ impl Machine {
                     self.stations.age_tag(node.into(), &mut op.tag, elapsed);
                 }
                 let reply = drive::serve(&mut self.memory[op.line.0 as usize], &op);
-                self.tell(node.into(), &StationInput::Memory { reply: &reply }, program)
+                self.deliver(node.into(), &StationInput::Memory { reply: &reply }, program)
             }
             Event::Timer(node, class) => {
                 self.under_way.timers[usize::from(node)] &= !(1 << class.index());
                 self.under_way.periodic -= usize::from(class.is_periodic());
-                self.tell(node.into(), &StationInput::Timer(class), program)
+                self.deliver(node.into(), &StationInput::Timer(class), program)
             }
             Event::Deadline(node) => {
                 let UnderWay { due, now, ready, periodic, .. } = &mut self.under_way;
@@ -310,33 +310,33 @@ impl Machine {
     /// Gives an input to a node, and processes the answers. Before the input, the node gets the
     /// clock ticks that have passed since its last tick.
     #[inline]
-    pub(super) fn tell(
+    pub(super) fn deliver(
         &mut self,
         at: At,
-        told: &StationInput<&Request, u32, &MemoryReply>,
+        input: &StationInput<&Request, u32, &MemoryReply>,
         program: &Program,
     ) -> Result<(), EpisodeFault> {
         if self.subject.is_clocked {
             self.catch_up(at, program)?;
         }
-        self.tell_now(at, told, program)
+        self.deliver_now(at, input, program)
     }
 
     /// Gives a node the clock ticks that have passed since its last tick.
     fn catch_up(&mut self, at: At, program: &Program) -> Result<(), EpisodeFault> {
         let elapsed = self.under_way.now - self.clocks[at as usize];
         self.clocks[at as usize] = self.under_way.now;
-        self.tell_now(at, &StationInput::Tick(u32::try_from(elapsed).unwrap_or(u32::MAX)), program)
+        self.deliver_now(at, &StationInput::Tick(u32::try_from(elapsed).unwrap_or(u32::MAX)), program)
     }
 
     #[inline]
-    fn tell_now(
+    fn deliver_now(
         &mut self,
         at: At,
-        told: &StationInput<&Request, u32, &MemoryReply>,
+        input: &StationInput<&Request, u32, &MemoryReply>,
         program: &Program,
     ) -> Result<(), EpisodeFault> {
-        self.stations.tell(at, told, &mut self.under_way).map_err(fault)?;
+        self.stations.deliver(at, input, &mut self.under_way).map_err(fault)?;
         if self.is_watched
             && let Some(why) = self.stations.fault(at)
         {
@@ -370,7 +370,7 @@ impl Machine {
         self.victims.retain(|(_, rank)| *rank == lowest);
         let (way, _) = self.victims[self.draws.below(self.victims.len())];
         self.ran.evictions += 1;
-        self.tell(node, &StationInput::Evict(way), program)?;
+        self.deliver(node, &StationInput::Evict(way), program)?;
         Ok(true)
     }
 }

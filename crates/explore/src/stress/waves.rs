@@ -59,7 +59,7 @@ impl Machine {
         if step.is_plain() {
             self.wake(wave);
         }
-        self.tell(node, &StationInput::Request { slot, request: &request }, program)
+        self.deliver(node, &StationInput::Request { slot, request: &request }, program)
     }
 
     fn request(&self, wave: usize, step: &WaveStep, program: &Program) -> Request {

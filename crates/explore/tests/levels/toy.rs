@@ -216,7 +216,7 @@ pub struct Write {
     cache: L1,
     claimed: BTreeSet<LineAddr>,
     claiming: u32,
-    told: AckCounts,
+    dropping: AckCounts,
     flushing: AckCounts,
 }
 
@@ -263,7 +263,7 @@ impl Write {
                 if forget {
                     self.claimed.clear();
                 }
-                return self.told.tell(slot, beside, |slot| ToFirst::Drop { slot, forget }, cx);
+                return self.dropping.tell(slot, beside, |slot| ToFirst::Drop { slot, forget }, cx);
             }
             Step::Here => Vi::Here,
             Step::Pass => Vi::Pass,
@@ -301,7 +301,7 @@ impl Write {
                 cx.fx.send(cx.below(line), access);
                 Disposition::Done
             }
-            ToFirst::Dropped { slot } if self.told.answered(slot, cx) => Disposition::Done,
+            ToFirst::Dropped { slot } if self.dropping.answered(slot, cx) => Disposition::Done,
             ToFirst::Dropped { .. } | ToFirst::Claim { .. } | ToFirst::Drop { .. } => {
                 Disposition::Impossible("that is for a read cache")
             }
@@ -325,7 +325,7 @@ impl<P: ToyProtocol> Controller<P> for Write {
         done
     }
     fn is_quiet(&self) -> bool {
-        Controller::<P>::is_quiet(&self.cache) && self.claiming == 0 && self.told.is_idle()
+        Controller::<P>::is_quiet(&self.cache) && self.claiming == 0 && self.dropping.is_idle()
     }
     proto::delegate! { cache: victims, lines, canonicalize }
 }
@@ -430,7 +430,7 @@ impl Protocol for Split {
                 cache: L1::new(level, &()),
                 claimed: BTreeSet::new(),
                 claiming: 0,
-                told: AckCounts::default(),
+                dropping: AckCounts::default(),
                 flushing: AckCounts::default(),
             }),
             L3 => Node::L3(Bank::new(level, &())),
