@@ -189,8 +189,8 @@ impl<P: Protocol> Driver<P> for Calls {
         assert_eq!(to, 1, "the second port");
         self.calls.push("sent");
     }
-    fn asked(&mut self, _: At, _: &mut Vec<MemoryOp>) {
-        self.calls.push("asked");
+    fn requested(&mut self, _: At, _: &mut Vec<MemoryOp>) {
+        self.calls.push("requested");
     }
     fn armed(&mut self, _: At, _: TimerClass) {
         self.calls.push("armed");
@@ -218,7 +218,7 @@ fn deliver<P: Protocol>(op: Op, evicts: bool) -> (Result<(), String>, Vec<&'stat
 
 #[test]
 fn a_driver_receives_effects_in_a_fixed_order() {
-    let all = ["touched", "used", "sent", "asked", "armed", "spent", "answered"];
+    let all = ["touched", "used", "sent", "requested", "armed", "spent", "answered"];
     assert_eq!(deliver::<Ports>(Op::Fence, false), (Ok(()), all.to_vec()));
 }
 

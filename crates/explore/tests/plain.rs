@@ -26,7 +26,7 @@ struct State<P: Protocol> {
     stations: Vec<Station<P>>,
     timers: Vec<BTreeSet<usize>>,
     channels: BTreeMap<(usize, usize), VecDeque<P::Msg>>,
-    asked: BTreeMap<(usize, u64), VecDeque<MemoryOp>>,
+    memory_ops: BTreeMap<(usize, u64), VecDeque<MemoryOp>>,
     answered: BTreeMap<(usize, u64), VecDeque<MemoryReply>>,
     memory: Vec<LineData>,
     /// For each thread: its position, whether it waits, and its registers.
@@ -129,7 +129,7 @@ impl<P: Protocol> Plain<P> {
             state.channels.entry((node, self.node(to))).or_default().push_back(msg);
         }
         for op in fx.memory.drain(..) {
-            state.asked.entry((node, op.line.0)).or_default().push_back(op);
+            state.memory_ops.entry((node, op.line.0)).or_default().push_back(op);
         }
         state.timers[node].extend(fx.timers.drain(..).map(Symbol::index));
         for (slot, data) in fx.replies.drain(..) {
@@ -169,7 +169,7 @@ impl<P: Protocol> Plain<P> {
             }
         }
         moves.extend(state.channels.keys().map(|&(from, to)| Move::Deliver(from, to)));
-        moves.extend(state.asked.keys().map(|&(node, line)| Move::Serve(node, line)));
+        moves.extend(state.memory_ops.keys().map(|&(node, line)| Move::Serve(node, line)));
         moves.extend(state.answered.keys().map(|&(node, line)| Move::Answer(node, line)));
         for (node, classes) in state.timers.iter().enumerate() {
             moves.extend(classes.iter().map(|&class| Move::Timer(node, class)));
@@ -186,7 +186,7 @@ impl<P: Protocol> Plain<P> {
     }
 
     fn serve(&self, state: &mut State<P>, place: (usize, u64)) {
-        let op = pop(&mut state.asked, place);
+        let op = pop(&mut state.memory_ops, place);
         let bytes = &mut state.memory[place.1 as usize];
         let data = match op.access {
             MemoryAccess::Read => *bytes,
@@ -224,7 +224,7 @@ impl<P: Protocol> Model for Plain<P> {
             stations: self.setup.stations(),
             timers: vec![BTreeSet::new(); self.nodes.len()],
             channels: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            memory_ops: BTreeMap::new(),
             answered: BTreeMap::new(),
             memory: vec![LineData::default(); lines],
             threads: self.program.threads.iter().map(|t| (0, false, vec![0; t.registers.len()])).collect(),
@@ -340,10 +340,11 @@ fn compare<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) 
     let bounds = Bounds { queue_max: 64, ..bounds.in_full() };
     let (states, ends) = plain::<P>(program, placement, bounds);
     // Threads that wait for one another may wait for ever.
-    let asked = Requirements { allowed: None, may_block: true };
+    let requirements = Requirements { allowed: None, may_block: true };
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
-    let found =
-        explorer.explore(program, placement, &asked, &mut Limits::default()).expect("a supported program");
+    let found = explorer
+        .explore(program, placement, &requirements, &mut Limits::default())
+        .expect("a supported program");
     assert!(found.incomplete.is_none() && !found.throttled);
     let what = || format!("{}, {bounds}, {placement}\n{program:?}", P::INFO.name);
     assert_eq!(found.violation, None, "{}", what());

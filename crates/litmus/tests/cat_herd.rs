@@ -161,9 +161,9 @@ fn sets_are_taken_apart_event_by_event() {
 #[test]
 fn models_can_request_coherence_orders() {
     // The model requests all orders of the writes. They are equal to the orders of `co`.
-    let asked = "include \"cross.cat\"\nwith ws from generate_cos(co0)
+    let model = "include \"cross.cat\"\nwith ws from generate_cos(co0)
                  let read = rf^-1; ws acyclic po | rf | ws | (read \\ id)";
-    assert_eq!(counts(SB, asked), (0, 3));
+    assert_eq!(counts(SB, model), (0, 3));
     // Orders of the writes that do not extend program order are left out.
     assert_eq!(counts(PLAIN, "with mo from generate_orders(W, po) empty 0"), (1, 0));
     // For the writes that the model does not order, executions differ only in the choice of the

@@ -288,8 +288,8 @@ fn the_search_enters_few_of_the_interleavings() {
         })
         .collect();
     let threads: Vec<(u32, &str)> = (0..4).map(|t| (t as u32, bodies[t].as_str())).collect();
-    let asked = (0..4).map(|t| format!("P{t}:r0=0 /\\ P{t}:r1=0")).collect::<Vec<_>>().join(" /\\ ");
-    let program = test(&threads, &format!("exists ({asked})"));
+    let condition = (0..4).map(|t| format!("P{t}:r0=0 /\\ P{t}:r1=0")).collect::<Vec<_>>().join(" /\\ ");
+    let program = test(&threads, &format!("exists ({condition})"));
     let verdict = judge(&program, INDIRECT);
     assert!(verdict.is_race_free());
     assert!(verdict.effort.states < 369_600 / 20, "{:?}", verdict.effort);

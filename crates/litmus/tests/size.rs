@@ -97,15 +97,15 @@ fn readers(readers: usize) -> String {
     let mut text = String::from(
         "C readers\n{}\nP0(atomic_int* x) { atomic_store_explicit(x, 1, memory_order_relaxed); }\n",
     );
-    let mut asked = Vec::new();
+    let mut conditions = Vec::new();
     for thread in 1..=readers {
         let _ = writeln!(
             text,
             "P{thread}(atomic_int* x) {{ int r0 = atomic_load_explicit(x, memory_order_relaxed); }}"
         );
-        asked.push(format!("{thread}:r0=1"));
+        conditions.push(format!("{thread}:r0=1"));
     }
-    let _ = write!(text, "exists ({})", asked.join(" /\\ "));
+    let _ = write!(text, "exists ({})", conditions.join(" /\\ "));
     text
 }
 

@@ -241,8 +241,8 @@ impl Controllers {
             return known;
         }
         let mut bytes = *self.values.lines.thing(line);
-        let asked = *self.values.ops.thing(op);
-        let reply = drive::serve(&mut bytes, &asked);
+        let memory_op = *self.values.ops.thing(op);
+        let reply = drive::serve(&mut bytes, &memory_op);
         let result = (self.values.lines.number(bytes), self.values.replies.number(reply));
         self.served.insert((line, op), result);
         result

@@ -241,8 +241,8 @@ impl Machine {
     /// node.
     pub(crate) fn enter_step(&self, mut part: Part) -> Result<Part, String> {
         if let ProgramStep::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] {
-            let asked = self.controllers.boundary(step, kernel, written)?;
-            for (agent, (_, at, _)) in asked.iter().enumerate() {
+            let requests = self.controllers.boundary(step, kernel, written)?;
+            for (agent, (_, at, _)) in requests.iter().enumerate() {
                 part.todo |= u16::from(*at == u32::from(part.node)) << agent;
             }
         }

@@ -393,12 +393,12 @@ fn asks(machine: &Machine, request: &Request) -> String {
 }
 
 fn answered(machine: &Machine, thread: u8, request: u32, values: &[Value]) -> String {
-    let asked = asks(machine, machine.controllers.request_of(request));
+    let request_text = asks(machine, machine.controllers.request_of(request));
     if values.is_empty() {
-        return format!("P{thread}: {asked} is done");
+        return format!("P{thread}: {request_text} is done");
     }
     let values: Vec<String> = values.iter().map(Value::to_string).collect();
-    format!("P{thread}: {asked} reads {}", values.join(" "))
+    format!("P{thread}: {request_text} reads {}", values.join(" "))
 }
 
 /// The descriptions of the changed contents of caches and memory.

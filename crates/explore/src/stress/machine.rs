@@ -280,7 +280,9 @@ impl Machine {
                 self.deliver(to.into(), &StationInput::Message { from: from.into(), msg }, program)
             }
             Event::Memory(node) => {
-                let Some((mut op, sent)) = self.under_way.asked.take(node.into(), 0) else { return Ok(()) };
+                let Some((mut op, sent)) = self.under_way.memory_ops.take(node.into(), 0) else {
+                    return Ok(());
+                };
                 if self.subject.is_clocked {
                     let elapsed = ticks(self.under_way.now - sent);
                     self.stations.age_tag(node.into(), &mut op.tag, elapsed);

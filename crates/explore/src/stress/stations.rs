@@ -107,8 +107,8 @@ impl<P: Protocol> Driver<P> for Sender<'_, P::Msg> {
         self.under_way.sent(from, to, self.messages.insert(msg));
     }
     #[inline]
-    fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
-        self.under_way.asked(from, ops);
+    fn requested(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
+        self.under_way.requested(from, ops);
     }
     #[inline]
     fn armed(&mut self, at: At, class: TimerClass) {

@@ -181,7 +181,7 @@ impl Trials<'_> {
                     }
                     result.killed.push((mutant.name, format!("{test}: {why}")));
                 }
-                (MutantStatus::Survives, _) if !self.is_asked(&mutant) => result.unasked.push(mutant.name),
+                (MutantStatus::Survives, _) if !self.has_promise(&mutant) => result.unasked.push(mutant.name),
                 (MutantStatus::Survives, Some(reason)) => {
                     result.equivalent.push((mutant.name, reason.to_owned()))
                 }
@@ -194,7 +194,7 @@ impl Trials<'_> {
     }
 
     /// Whether a claim promises something for at least one run that reaches the mutant's change.
-    fn is_asked(&self, mutant: &Mutant) -> bool {
+    fn has_promise(&self, mutant: &Mutant) -> bool {
         self.reaching(mutant).iter().any(|&at| self.witnesses[at].run.allowed.is_some())
     }
 
@@ -277,7 +277,7 @@ impl Trials<'_> {
             let run = self.witnesses[at].run;
             let test = &self.tests[run.test];
             let program = &*test.program();
-            let asked = Requirements { allowed: run.allowed.as_deref(), may_block: run.may_block };
+            let requirements = Requirements { allowed: run.allowed.as_deref(), may_block: run.may_block };
             let mut limits = Limits {
                 states_max: 1000 + GROWTH_MAX * run.states,
                 memory_bytes: self.options.memory_bytes / self.options.jobs.max(1) as u64,
@@ -285,7 +285,7 @@ impl Trials<'_> {
                 ..Limits::default()
             };
             let placement = &test.placements[run.placement];
-            let found = explorers.within(run.bounds).explore(program, placement, &asked, &mut limits);
+            let found = explorers.within(run.bounds).explore(program, placement, &requirements, &mut limits);
             let Ok(found) = found else { continue };
             altered |= found.altered;
             if let Some(violation) = found.violation {

@@ -88,9 +88,9 @@ fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, mutation
     let Ok(promise) = claim.promise(&program, &mut || false) else { return false };
     let Some(allowed) = &promise.allowed else { return false };
     let readable: BTreeSet<Outcome> = allowed.iter().map(|outcome| read(&program, outcome)).collect();
-    let explore = |placement: &Placement, mutation, asked: &Requirements<'_>| -> Option<Exploration> {
+    let explore = |placement: &Placement, mutation, requirements: &Requirements<'_>| -> Option<Exploration> {
         Explorer::new(&Subject::of::<P>(), bounds, mutation)
-            .explore(&program, placement, asked, &mut Limits::default())
+            .explore(&program, placement, requirements, &mut Limits::default())
             .ok()
     };
     test.placements.iter().any(|placement| {
@@ -99,9 +99,9 @@ fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, mutation
         let is_wrong = found.outcomes.iter().any(|outcome| !readable.contains(&read(&program, outcome)));
         // The fault alone is the reason: the protocol itself passes, and with the fault a
         // search with the allowed outcomes reports the violation.
-        let asked = Requirements { allowed: Some(allowed), ..all };
+        let requirements = Requirements { allowed: Some(allowed), ..all };
         let fault = |mutation| {
-            let violation = explore(placement, mutation, &asked).and_then(|found| found.violation);
+            let violation = explore(placement, mutation, &requirements).and_then(|found| found.violation);
             violation.map(|violation| violation.fault)
         };
         is_wrong && fault(None).is_none() && fault(Some(mutation)) == Some(Fault::Outcome)

@@ -428,8 +428,13 @@ impl Tally {
             let found = uses.hits + uses.misses + uses.bypasses;
             equal(&format!("{name} hits, misses and bypasses"), found, "accesses", uses.accesses)?;
         }
-        let asked = c.line_requests + c.access_messages;
-        equal("accesses of all stations", sum(|r| r.accesses), "requests and messages for a line", asked)?;
+        let requested = c.line_requests + c.access_messages;
+        equal(
+            "accesses of all stations",
+            sum(|r| r.accesses),
+            "requests and messages for a line",
+            requested,
+        )?;
         equal(
             "atomic accesses of all stations",
             sum(|r| r.sync_accesses),

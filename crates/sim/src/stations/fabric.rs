@@ -375,7 +375,7 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
     }
 
     #[inline]
-    fn asked(&mut self, _: At, ops: &mut Vec<MemoryOp>) {
+    fn requested(&mut self, _: At, ops: &mut Vec<MemoryOp>) {
         core::mem::swap(&mut self.out.memory, ops);
     }
 

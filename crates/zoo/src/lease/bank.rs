@@ -100,7 +100,7 @@ impl Bank {
                 let access = BankAccess { from, op, mask, data, answer: Answer::Request(slot) };
                 self.access(line, event, TimedAccess { access, now, version: None }, cx)
             }
-            ToBank::Ask { slot, invalidates } => self.asked_for_time(from, slot, invalidates, cx),
+            ToBank::Ask { slot, invalidates } => self.answer_time(from, slot, invalidates, cx),
             ToBank::Shared(parts::ToBank::Flush { slot }) => {
                 if self.flushes.now.is_empty() {
                     self.flushes.now.push((from, slot));
@@ -195,7 +195,7 @@ impl Bank {
 
     /// Answers with the latest end of all leases. After an invalidation, the answer is later than
     /// all leases: the host gives its writes no time, so every copy may be older than them.
-    fn asked_for_time<P: Leased>(
+    fn answer_time<P: Leased>(
         &mut self,
         from: NodeId,
         slot: Slot,
