@@ -114,7 +114,7 @@ fn of_every_kind() -> BTreeMap<Fault, Trace> {
 }
 
 #[test]
-fn every_kind_of_fault_reproduces_and_is_told_apart() {
+fn every_kind_of_fault_reproduces_and_is_distinguished() {
     let kinds = of_every_kind();
     let all = [Fault::Impossible, Fault::Deadlock, Fault::Unquiet, Fault::Livelock, Fault::ThinAir];
     assert!(kinds.keys().eq(&all), "{:?}", kinds.keys());

@@ -694,7 +694,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_guard_is_left_out_with_the_reason() {
+    fn code_without_mutations_is_listed_with_a_reason() {
         let source = "const fn f(a: u8) -> bool { a == 1 }\nfn g() { fx.uses.hits += 1; }\nconst C: u8 = 1 + 1;\n\
                       #[cfg(test)] mod tests { fn t() { assert!(a == b); } }";
         let scan = find(source, "s", 1).expect("it parses");

@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn a_killed_mutant_outranks_every_other_fate() {
+    fn a_killed_mutant_outranks_every_other_status() {
         let mut statuses = [
             MutantStatus::Killed,
             MutantStatus::Unreached,

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_process_tells_crashes_from_kills() {
+    fn the_exit_of_a_process_distinguishes_crashes_from_kills() {
         let of = |script| answers_of(script, 1).remove(0);
         assert!(
             matches!(of("read a; echo overflow >&2; kill -ABRT $$"), Ok(Answer::Crashed(why)) if why.contains("overflow"))

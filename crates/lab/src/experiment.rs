@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_looked_up_with_settings_and_policy() {
+    fn a_question_selects_settings_protocol_and_policy() {
         let settings = vec![("n".to_owned(), "64k".to_owned())];
         let experiment = ask(&Question { settings, ..question() }).unwrap();
         assert_eq!(experiment.settings.count("n"), 65536);

@@ -228,7 +228,7 @@ fn generated_orders_lie_among_their_writes() {
 }
 
 #[test]
-fn a_swap_depends_on_what_it_compares() {
+fn a_compare_and_swap_depends_on_its_expected_value() {
     let test = "C swap\n{}\nP0(atomic_int* x, int* e) { *e = 0; atomic_compare_exchange_strong_explicit(x, e, 1, memory_order_relaxed, memory_order_relaxed); }\nexists ([x]=1)";
     assert_eq!(counts(test, "acyclic po | rf | co | fr empty rmw \\ ctrl"), (1, 0));
     // An exchange writes its operand.

@@ -222,7 +222,7 @@ fn some_programs_test_synchronization_and_straight_lines_do_not() {
 /// The claim `hrf.sec4.compat`: a program that is race-free under HRF-direct is race-free under
 /// HRF-indirect.
 #[test]
-fn nothing_that_is_race_free_under_direct_races_under_indirect() {
+fn programs_race_free_under_direct_are_race_free_under_indirect() {
     let direct = Reading::of(Model::HrfDirect);
     let indirect = Reading::of(Model::HrfIndirect);
     let mut free = 0;

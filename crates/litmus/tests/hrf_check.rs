@@ -152,7 +152,7 @@ fn executions_that_the_filter_refuses_neither_count_nor_race() {
 }
 
 #[test]
-fn a_barrier_orders_what_its_scope_holds() {
+fn a_barrier_orders_threads_within_its_scope() {
     let barrier = "barrier(CLK_GLOBAL_MEM_FENCE);";
     let bodies = [format!("*x = 1; {barrier}"), format!("{barrier} int r = *x;")];
     let program = test(&[(0, &bodies[0]), (0, &bodies[1])], "forall (P1:r=1)");

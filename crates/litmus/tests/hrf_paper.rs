@@ -96,7 +96,7 @@ fn figure_7_races_unless_scopes_may_include_one_another() {
 }
 
 #[test]
-fn figure_8_goes_down_the_pipeline_under_indirect_only() {
+fn figure_8_is_race_free_under_indirect_only() {
     races("fig8.litmus", DIRECT, RaceKind::Ordinary, &[((0, 13), (2, 25))]);
     is_race_free("fig8.litmus", INDIRECT, true);
     // No scope of the pipeline holds another, so inclusion adds nothing.

@@ -74,7 +74,7 @@ fn a_long_message_arrives_in_order_under_sequential_consistency() {
 }
 
 #[test]
-fn the_bound_itself_is_decided() {
+fn a_program_at_the_bound_is_decided() {
     let at_bound = report(&coherence(BOUND - 3, "relaxed.gpu"), "ptx-6.0");
     assert!(at_bound.complete && at_bound.decided && !at_bound.verdict);
     assert_eq!(at_bound.states.len(), (BOUND - 2) * (BOUND - 1) / 2);

@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_samples_are_their_own() {
+    fn groups_of_samples_are_disjoint_from_other_groups() {
         let claims = claims(&["opencl-rsp"]);
         let groups = |tests: Vec<Test>| tests.iter().map(|test| test.group).collect::<BTreeSet<usize>>();
         let sampled = groups(sampled(&claims, true, 16, 0, 2, &|| false).tests);

@@ -147,7 +147,7 @@ macro_rules! supports_inclusion {
         )+
 
         #[test]
-        fn every_protocol_that_looks_at_scopes_is_asked() {
+        fn the_tests_cover_every_protocol_with_scopes() {
             let protocols = [$(<$protocol as Protocol>::INFO.name),+];
             let scoped = zoo::ALL.iter().map(|info| info.name);
             let scoped: Vec<&str> =

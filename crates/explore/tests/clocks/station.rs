@@ -121,7 +121,7 @@ fn deadlines_expire_in_order_within_one_step() {
 }
 
 #[test]
-fn of_two_deadlines_the_earlier_stays() {
+fn the_earlier_of_two_deadlines_is_kept() {
     let mut bank = Bench::new(THE_BANK);
     bank.message(CACHE, ToBank::Get { line: X });
     let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };

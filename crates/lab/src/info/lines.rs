@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn words_tell_true_from_false_sharing() {
+    fn words_distinguish_true_from_false_sharing() {
         let sharing = |accesses: &[(u64, u32, bool)]| {
             let mut lines = Lines::new(64);
             for (word, cu, writes) in accesses {

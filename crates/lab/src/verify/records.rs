@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_called_one() {
+    fn the_table_marks_sampled_states() {
         let page = |sample| {
             let mut records = Records::default();
             records.enter(record("a", 1, sample));

@@ -552,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hit_counts_what_the_step_of_a_hit_uses() {
+    fn a_hit_has_the_counts_of_a_step_that_hits() {
         let [mut by_hit, mut by_step] = [0; 2].map(|_| Tally::new(["l1".to_owned()].into_iter()));
         by_hit.hit(0);
         by_step.uses(0, 0, &Hit::uses());
