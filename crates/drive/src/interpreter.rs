@@ -94,7 +94,7 @@ pub trait Driver<P: Protocol> {
     /// Receives a message that one node (controller) sends to another node.
     fn sent(&mut self, from: At, to: At, msg: P::Msg);
     /// Receives the operations that a node (controller) requests from memory, in order.
-    fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>);
+    fn requested(&mut self, from: At, ops: &mut Vec<MemoryOp>);
     /// Receives the class of a timer that a node (controller) starts. If the timer already runs,
     /// the driver leaves it unchanged.
     fn armed(&mut self, at: At, class: TimerClass);
@@ -123,7 +123,7 @@ impl<P: Protocol> Nodes<P> {
     // Most call sites pass a constant kind of input. Inlining reduces the match below to the code
     // for that kind.
     #[inline(always)]
-    pub fn tell(
+    pub fn deliver(
         &self,
         station: &mut Station<P>,
         at: At,
@@ -213,7 +213,7 @@ impl<P: Protocol> Nodes<P> {
             }
         }
         if !fx.memory.is_empty() {
-            driver.asked(at, &mut fx.memory);
+            driver.requested(at, &mut fx.memory);
         }
         if !fx.timers.is_empty() {
             fx.timers.drain(..).for_each(|class| driver.armed(at, class));

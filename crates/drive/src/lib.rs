@@ -1,6 +1,6 @@
 //! The interpreter of a protocol's effects.
 //!
-//! [`Nodes::tell`] gives an input to a station (one controller of a protocol with its parked
+//! [`Nodes::deliver`] gives an input to a station (one controller of a protocol with its parked
 //! inputs) and hands the effects to a [`Driver`], in a fixed order. The simulator, the explorer and
 //! the random tester use it. So does [`MinimalDriver`], which delivers all inputs in one fixed
 //! order until no input is outstanding. A driver only chooses when an input arrives, in which order

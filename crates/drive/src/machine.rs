@@ -84,7 +84,7 @@ impl<P: Protocol> Machine<P> {
     ) -> Result<Record<P>, String> {
         let mut record = Record::default();
         let station = &mut self.stations[at as usize];
-        self.nodes.tell(station, at, input, &mut self.fx, &mut record)?;
+        self.nodes.deliver(station, at, input, &mut self.fx, &mut record)?;
         Ok(record)
     }
 }
@@ -120,7 +120,7 @@ impl<P: Protocol> StationStore for Machine<P> {
         *request
     }
 
-    fn tell(
+    fn deliver(
         &mut self,
         at: At,
         input: InputOf<Self>,

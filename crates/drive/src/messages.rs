@@ -75,7 +75,7 @@ mod tests {
     use super::Messages;
 
     #[test]
-    fn a_message_is_there_under_its_number_until_it_is_taken() {
+    fn a_message_keeps_its_number_until_it_is_taken() {
         let mut messages = Messages::default();
         let (a, b) = (messages.insert('a'), messages.insert('b'));
         assert_ne!(a, b);

@@ -69,8 +69,12 @@ pub trait StationStore {
     ///
     /// # Errors
     /// If the protocol violates a rule. The error describes the rule.
-    fn tell(&mut self, at: At, input: InputOf<Self>, ahead: &mut PendingInputs<Self>)
-    -> Result<(), Arc<str>>;
+    fn deliver(
+        &mut self,
+        at: At,
+        input: InputOf<Self>,
+        ahead: &mut PendingInputs<Self>,
+    ) -> Result<(), Arc<str>>;
     /// A way of the station (controller) at `at` that may be evicted for a waiting input. `None` if
     /// no input waits for a way, or no way may be evicted.
     fn wanted(&mut self, at: At) -> Option<Way>;
@@ -145,7 +149,7 @@ impl<S: StationStore> MinimalDriver<S> {
     /// If the protocol violates a rule. The error describes the rule.
     pub fn start(&mut self) -> Result<(), Arc<str>> {
         let count = self.stage.count();
-        (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Start, &mut self.ahead))
+        (0..count).try_for_each(|at| self.stage.deliver(at, StationInput::Start, &mut self.ahead))
     }
 
     /// The running timers of each node (controller), as a mask with one bit for each timer class.
@@ -197,7 +201,7 @@ impl<S: StationStore> MinimalDriver<S> {
                 return Ok(data);
             }
             if let Some((at, input)) = self.next() {
-                self.stage.tell(at, input, &mut self.ahead)?;
+                self.stage.deliver(at, input, &mut self.ahead)?;
                 continue;
             }
             let periodic = self.periodic();
@@ -206,7 +210,7 @@ impl<S: StationStore> MinimalDriver<S> {
             }
             self.pass_time()?;
             if let Some((at, input)) = periodic {
-                self.stage.tell(at, input, &mut self.ahead)?;
+                self.stage.deliver(at, input, &mut self.ahead)?;
             }
         }
         Err(Arc::from("a request is never answered, although no other request is outstanding"))
@@ -220,7 +224,7 @@ impl<S: StationStore> MinimalDriver<S> {
     pub fn rest(&mut self) -> Result<(), Arc<str>> {
         for _ in 0..STEPS_MAX {
             let Some((at, input)) = self.next() else { return Ok(()) };
-            self.stage.tell(at, input, &mut self.ahead)?;
+            self.stage.deliver(at, input, &mut self.ahead)?;
         }
         Err(Arc::from(
             "all requests are answered, but the controllers get new messages and timers without end",
@@ -250,7 +254,7 @@ impl<S: StationStore> MinimalDriver<S> {
             return Ok(());
         }
         let count = self.stage.count();
-        (0..count).try_for_each(|at| self.stage.tell(at, StationInput::Tick(1), &mut self.ahead))
+        (0..count).try_for_each(|at| self.stage.deliver(at, StationInput::Tick(1), &mut self.ahead))
     }
 
     /// Lets a periodic timer expire: returns this input and its receiver, or `None` if no periodic

@@ -81,7 +81,7 @@ impl<P: Protocol> Driver<P> for Record<P> {
     fn sent(&mut self, _: At, to: At, msg: P::Msg) {
         self.sends.push((to, msg));
     }
-    fn asked(&mut self, _: At, ops: &mut Vec<MemoryOp>) {
+    fn requested(&mut self, _: At, ops: &mut Vec<MemoryOp>) {
         self.memory.append(ops);
     }
     fn armed(&mut self, _: At, class: TimerClass) {

@@ -189,8 +189,8 @@ impl<P: Protocol> Driver<P> for Calls {
         assert_eq!(to, 1, "the second port");
         self.calls.push("sent");
     }
-    fn asked(&mut self, _: At, _: &mut Vec<MemoryOp>) {
-        self.calls.push("asked");
+    fn requested(&mut self, _: At, _: &mut Vec<MemoryOp>) {
+        self.calls.push("requested");
     }
     fn armed(&mut self, _: At, _: TimerClass) {
         self.calls.push("armed");
@@ -207,26 +207,26 @@ impl<P: Protocol> Driver<P> for Calls {
     }
 }
 
-fn tell<P: Protocol>(op: Op, evicts: bool) -> (Result<(), String>, Vec<&'static str>) {
+fn deliver<P: Protocol>(op: Op, evicts: bool) -> (Result<(), String>, Vec<&'static str>) {
     let nodes = nodes::<P>();
     let mut driver = Calls { evicts, ..Calls::default() };
     let mut station = nodes.fresh(0);
     let input = StationInput::Request { slot: Slot(0), request: &request(op) };
-    let done = nodes.tell(&mut station, 0, &input, &mut Effects::default(), &mut driver);
+    let done = nodes.deliver(&mut station, 0, &input, &mut Effects::default(), &mut driver);
     (done, driver.calls)
 }
 
 #[test]
 fn a_driver_receives_effects_in_a_fixed_order() {
-    let all = ["touched", "used", "sent", "asked", "armed", "spent", "answered"];
-    assert_eq!(tell::<Ports>(Op::Fence, false), (Ok(()), all.to_vec()));
+    let all = ["touched", "used", "sent", "requested", "armed", "spent", "answered"];
+    assert_eq!(deliver::<Ports>(Op::Fence, false), (Ok(()), all.to_vec()));
 }
 
 #[test]
 fn an_input_waits_for_a_way_unless_the_driver_evicts_one() {
-    let (done, calls) = tell::<Ports>(update(), true);
+    let (done, calls) = deliver::<Ports>(update(), true);
     assert_eq!((done, calls), (Ok(()), vec!["victim", "used", "answered"]));
-    let (done, calls) = tell::<Ports>(update(), false);
+    let (done, calls) = deliver::<Ports>(update(), false);
     assert_eq!((done, calls), (Ok(()), vec!["victim", "victim", "used", "blocked"]));
 }
 
@@ -238,20 +238,20 @@ fn a_way_goes_to_the_input_that_waits_for_it_longest() {
     for slot in (0..3).map(Slot) {
         driver.evicts = slot == Slot(2);
         let input = StationInput::Request { slot, request: &request };
-        assert_eq!(nodes.tell(&mut station, 0, &input, &mut fx, &mut driver), Ok(()));
+        assert_eq!(nodes.deliver(&mut station, 0, &input, &mut fx, &mut driver), Ok(()));
     }
     assert_eq!(driver.answered, [Slot(0), Slot(1), Slot(2)]);
 }
 
 #[test]
 fn a_driver_receives_no_effects_after_a_violation() {
-    let (done, calls) = tell::<Ports>(Op::Store, false);
+    let (done, calls) = deliver::<Ports>(Op::Store, false);
     assert_eq!(
         done,
         Err("Port[0]: a step counts 2 accesses, but 1 hits, misses and bypasses together".to_owned())
     );
     assert!(calls.is_empty(), "{calls:?}");
-    let (done, calls) = tell::<Ports>(Op::Load, false);
+    let (done, calls) = deliver::<Ports>(Op::Load, false);
     let why = done.expect_err("there are two ports");
     assert!(why.starts_with("Port[0] sends to NodeId") && why.ends_with("which does not exist"), "{why}");
     assert_eq!(calls, ["used"]);

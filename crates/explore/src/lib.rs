@@ -63,7 +63,7 @@ pub use machine::thread::SILENT_MAX;
 pub use mutants::rows::RowName;
 pub use programs::{Programs, claim, corpus};
 pub use search::engine::{Incomplete, Limits};
-pub use search::replay::{End, FILTERED_OUT, NO_MOVE_LEFT, Replay, Step};
+pub use search::replay::{ChartStep, End, FILTERED_OUT, NO_MOVE_LEFT, Replay};
 pub use search::{Exploration, Explorer, Fault, Requirements, Violation, show};
 pub use subject::Subject;
 pub use trace::{Trace, chart};

@@ -27,13 +27,13 @@ fn test(name: &str, threads: [&[&str]; 2]) -> Test {
         let loads = threads[thread].iter().enumerate().filter(|(_, call)| !call.contains('='));
         loads.map(move |(at, _)| format!("{thread}:r{at}=9"))
     };
-    let asked: Vec<String> = loads(0).chain(loads(1)).collect();
+    let conditions: Vec<String> = loads(0).chain(loads(1)).collect();
     let text = format!(
         "OPENCL {name}\n\n{{ x = 0; y = 0; }}\n\nP0@wg 0, dev 0 {words} {{\n{}}}\n\n\
          P1@wg 1, dev 0 {words} {{\n{}}}\n\nexists ({})\n",
         code(threads[0]),
         code(threads[1]),
-        asked.join(" \\/ ")
+        conditions.join(" \\/ ")
     );
     Test::read(name, &text).expect("it is a test")
 }

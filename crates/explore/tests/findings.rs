@@ -29,11 +29,11 @@ fn explore<P: Protocol>(program: &Program, model: &str, bounds: Bounds) -> Explo
     assert!(P::INFO.claims.iter().any(|claim| claim.model == model), "{} claims {model}", P::INFO.name);
     let promise = Claim::of(model).expect("a known model").promise(program, &mut || false);
     let promise = promise.expect("the model covers it");
-    let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
-    assert!(asked.allowed.is_some(), "it is free of races");
+    let requirements = Requirements { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
+    assert!(requirements.allowed.is_some(), "it is free of races");
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let placement = Placement::spread(program);
-    explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
+    explorer.explore(program, &placement, &requirements, &mut Limits::default()).expect("supported")
 }
 
 fn is_kept(name: &str, text: &str) {
@@ -125,13 +125,14 @@ fn scopes_are_not_hints_to_hlrc_if_a_fence_pairs_with_a_release() {
         let program = litmus::parse::parse(MIXED).expect("it is a test");
         let claim = Claim::of("opencl").expect("a known model");
         let promise = claim.promise(&program, &mut || false).expect("the model covers it");
-        let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
+        let requirements = Requirements { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
         let apart = Placement {
             agents: vec![proto::Agent::Cu(0), proto::Agent::Cu(1)],
             ..Placement::spread(&program)
         };
         let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS, None);
-        let found = explorer.explore(&program, &apart, &asked, &mut Limits::default()).expect("supported");
+        let found =
+            explorer.explore(&program, &apart, &requirements, &mut Limits::default()).expect("supported");
         found.violation.is_some_and(|violation| violation.fault == Fault::Outcome)
     }
     assert!(stale::<zoo::hlrc::Hlrc>() && stale::<zoo::hlrc::HlrcNoprio>());

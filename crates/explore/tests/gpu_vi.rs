@@ -103,10 +103,10 @@ fn explore<P: Protocol>(text: &str) -> Exploration {
     let program = &*test.program();
     let promise = Claim::of("sc").expect("a known model").promise(program, &mut || false);
     let promise = promise.expect("the model covers it");
-    let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
+    let requirements = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
     let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS, None);
     let placement = Placement::spread(program);
-    explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
+    explorer.explore(program, &placement, &requirements, &mut Limits::default()).expect("supported")
 }
 
 fn fault<P: Protocol>(text: &str) -> Option<Fault> {

@@ -26,7 +26,7 @@ struct State<P: Protocol> {
     stations: Vec<Station<P>>,
     timers: Vec<BTreeSet<usize>>,
     channels: BTreeMap<(usize, usize), VecDeque<P::Msg>>,
-    asked: BTreeMap<(usize, u64), VecDeque<MemoryOp>>,
+    memory_ops: BTreeMap<(usize, u64), VecDeque<MemoryOp>>,
     answered: BTreeMap<(usize, u64), VecDeque<MemoryReply>>,
     memory: Vec<LineData>,
     /// For each thread: its position, whether it waits, and its registers.
@@ -35,7 +35,7 @@ struct State<P: Protocol> {
 
 /// A possible move. Nodes and threads are given by number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Step {
+enum Move {
     Issue(usize),
     Deliver(usize, usize),
     Serve(usize, u64),
@@ -119,17 +119,17 @@ impl<P: Protocol> Plain<P> {
         }
     }
 
-    fn tell(&self, state: &mut State<P>, node: usize, told: StationInput<'_, P>) {
+    fn deliver(&self, state: &mut State<P>, node: usize, input: StationInput<'_, P>) {
         let world = self.setup.world();
         let mut fx = Effects::default();
-        told(&mut state.stations[node], world, &mut fx);
+        input(&mut state.stations[node], world, &mut fx);
         assert_eq!(fx.violation, None);
         state.stations[node].node.canonicalize();
         for (to, msg) in fx.sends.drain(..) {
             state.channels.entry((node, self.node(to))).or_default().push_back(msg);
         }
         for op in fx.memory.drain(..) {
-            state.asked.entry((node, op.line.0)).or_default().push_back(op);
+            state.memory_ops.entry((node, op.line.0)).or_default().push_back(op);
         }
         state.timers[node].extend(fx.timers.drain(..).map(Symbol::index));
         for (slot, data) in fx.replies.drain(..) {
@@ -161,23 +161,23 @@ impl<P: Protocol> Plain<P> {
     }
 
     /// The moves that must happen eventually. If the list is empty, the program is over.
-    fn musts(&self, state: &State<P>) -> Vec<Step> {
-        let mut steps = Vec::new();
+    fn musts(&self, state: &State<P>) -> Vec<Move> {
+        let mut moves = Vec::new();
         for (thread, (pc, waits, _)) in state.threads.iter().enumerate() {
             if !waits && *pc < self.program.threads[thread].code.len() {
-                steps.push(Step::Issue(thread));
+                moves.push(Move::Issue(thread));
             }
         }
-        steps.extend(state.channels.keys().map(|&(from, to)| Step::Deliver(from, to)));
-        steps.extend(state.asked.keys().map(|&(node, line)| Step::Serve(node, line)));
-        steps.extend(state.answered.keys().map(|&(node, line)| Step::Answer(node, line)));
+        moves.extend(state.channels.keys().map(|&(from, to)| Move::Deliver(from, to)));
+        moves.extend(state.memory_ops.keys().map(|&(node, line)| Move::Serve(node, line)));
+        moves.extend(state.answered.keys().map(|&(node, line)| Move::Answer(node, line)));
         for (node, classes) in state.timers.iter().enumerate() {
-            steps.extend(classes.iter().map(|&class| Step::Timer(node, class)));
+            moves.extend(classes.iter().map(|&class| Move::Timer(node, class)));
         }
         for node in (0..self.nodes.len()).filter(|&node| needs_way(state, node)) {
-            steps.extend(self.victims(state, node).into_iter().map(|way| Step::Evict(node, way)));
+            moves.extend(self.victims(state, node).into_iter().map(|way| Move::Evict(node, way)));
         }
-        steps
+        moves
     }
 
     fn is_over(&self, state: &State<P>) -> bool {
@@ -186,7 +186,7 @@ impl<P: Protocol> Plain<P> {
     }
 
     fn serve(&self, state: &mut State<P>, place: (usize, u64)) {
-        let op = pop(&mut state.asked, place);
+        let op = pop(&mut state.memory_ops, place);
         let bytes = &mut state.memory[place.1 as usize];
         let data = match op.access {
             MemoryAccess::Read => *bytes,
@@ -216,7 +216,7 @@ fn needs_way<P: Protocol>(state: &State<P>, node: usize) -> bool {
 
 impl<P: Protocol> Model for Plain<P> {
     type State = State<P>;
-    type Action = Step;
+    type Action = Move;
 
     fn init_states(&self) -> Vec<State<P>> {
         let lines = self.placement.lines.iter().max().map_or(0, |&line| usize::from(line) + 1);
@@ -224,51 +224,51 @@ impl<P: Protocol> Model for Plain<P> {
             stations: self.setup.stations(),
             timers: vec![BTreeSet::new(); self.nodes.len()],
             channels: BTreeMap::new(),
-            asked: BTreeMap::new(),
+            memory_ops: BTreeMap::new(),
             answered: BTreeMap::new(),
             memory: vec![LineData::default(); lines],
             threads: self.program.threads.iter().map(|t| (0, false, vec![0; t.registers.len()])).collect(),
         }]
     }
 
-    fn actions(&self, state: &State<P>, steps: &mut Vec<Step>) {
-        steps.extend(self.musts(state));
-        if steps.is_empty() {
+    fn actions(&self, state: &State<P>, moves: &mut Vec<Move>) {
+        moves.extend(self.musts(state));
+        if moves.is_empty() {
             let registers = state.threads.iter().flat_map(|t| t.2.iter().copied()).collect();
             self.ends.lock().expect("no thread panicked").insert(registers);
         } else if self.evictions {
             for node in (0..self.nodes.len()).filter(|&node| !needs_way(state, node)) {
-                steps.extend(self.victims(state, node).into_iter().map(|way| Step::Evict(node, way)));
+                moves.extend(self.victims(state, node).into_iter().map(|way| Move::Evict(node, way)));
             }
         }
     }
 
-    fn next_state(&self, state: &State<P>, step: Step) -> Option<State<P>> {
+    fn next_state(&self, state: &State<P>, mv: Move) -> Option<State<P>> {
         let mut next = state.clone();
-        match step {
-            Step::Issue(thread) => {
+        match mv {
+            Move::Issue(thread) => {
                 let request = self.request(thread, next.threads[thread].0);
                 next.threads[thread].1 = true;
                 let slot = Slot(8 * thread as u32);
-                self.tell(&mut next, self.entry(thread, &request), &|s, world, fx| {
+                self.deliver(&mut next, self.entry(thread, &request), &|s, world, fx| {
                     s.request(slot, &request, world, fx)
                 });
             }
-            Step::Deliver(from, to) => {
+            Move::Deliver(from, to) => {
                 let msg = pop(&mut next.channels, (from, to));
                 let sender = self.nodes[from];
-                self.tell(&mut next, to, &|s, world, fx| s.message(sender, &msg, world, fx));
+                self.deliver(&mut next, to, &|s, world, fx| s.message(sender, &msg, world, fx));
             }
-            Step::Serve(node, line) => self.serve(&mut next, (node, line)),
-            Step::Answer(node, line) => {
+            Move::Serve(node, line) => self.serve(&mut next, (node, line)),
+            Move::Answer(node, line) => {
                 let reply = pop(&mut next.answered, (node, line));
-                self.tell(&mut next, node, &|s, world, fx| s.memory(&reply, world, fx));
+                self.deliver(&mut next, node, &|s, world, fx| s.memory(&reply, world, fx));
             }
-            Step::Timer(node, class) => {
+            Move::Timer(node, class) => {
                 next.timers[node].remove(&class);
-                self.tell(&mut next, node, &|s, world, fx| s.timer(TimerClass::ALL[class], world, fx));
+                self.deliver(&mut next, node, &|s, world, fx| s.timer(TimerClass::ALL[class], world, fx));
             }
-            Step::Evict(node, way) => self.tell(&mut next, node, &|s, world, fx| s.evict(way, world, fx)),
+            Move::Evict(node, way) => self.deliver(&mut next, node, &|s, world, fx| s.evict(way, world, fx)),
         }
         Some(next)
     }
@@ -340,10 +340,11 @@ fn compare<P: Shared>(program: &Program, placement: &Placement, bounds: Bounds) 
     let bounds = Bounds { queue_max: 64, ..bounds.in_full() };
     let (states, ends) = plain::<P>(program, placement, bounds);
     // Threads that wait for one another may wait for ever.
-    let asked = Requirements { allowed: None, may_block: true };
+    let requirements = Requirements { allowed: None, may_block: true };
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
-    let found =
-        explorer.explore(program, placement, &asked, &mut Limits::default()).expect("a supported program");
+    let found = explorer
+        .explore(program, placement, &requirements, &mut Limits::default())
+        .expect("a supported program");
     assert!(found.incomplete.is_none() && !found.throttled);
     let what = || format!("{}, {bounds}, {placement}\n{program:?}", P::INFO.name);
     assert_eq!(found.violation, None, "{}", what());

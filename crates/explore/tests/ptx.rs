@@ -7,7 +7,7 @@ use proto::{Change, Plans as _, Protocol, SeededFault, Symbol as _};
 use zoo::hlrc::{Hlrc, HlrcRepaired};
 use zoo::vi::{L1Plans, Step, Vi};
 
-fn asked(program: &Program) -> Result<Promise, NoPromise> {
+fn promise_of(program: &Program) -> Result<Promise, NoPromise> {
     Claim::of("ptx-7.5").expect("a known model").promise(program, &mut || false)
 }
 
@@ -46,7 +46,7 @@ fn opencl_programs_keep_their_meaning_in_ptx() {
     let opencl = Claim::of("opencl").expect("a known model");
     for (scope, forbids) in [(DEVICE, true), ("memory_scope_work_group", false)] {
         let program = message(("release", "acquire"), scope, "");
-        let promise = asked(&program).expect("PTX has such operations");
+        let promise = promise_of(&program).expect("PTX has such operations");
         let allowed = promise.allowed.expect("the model covers all programs");
         let is_stale = |outcome: &explore::Outcome| outcome.starts_with(&STALE);
         assert_eq!(!allowed.iter().any(is_stale), forbids, "{scope}: {allowed:?}");
@@ -63,21 +63,22 @@ fn features_outside_ptx_have_no_promise() {
         message(("release", "seq_cst"), DEVICE, ""),
         message(("release", "acquire"), DEVICE, "_remote"),
     ] {
-        assert!(matches!(asked(&program), Err(NoPromise::Undefined(_))));
+        assert!(matches!(promise_of(&program), Err(NoPromise::Undefined(_))));
     }
     let (_, text) = corpus::SHIPPED.iter().find(|(path, _)| *path == "c11/MP+ra.litmus").expect("shipped");
     let unscoped = litmus::parse::parse(text).expect("it is a test");
-    assert!(matches!(asked(&unscoped), Err(NoPromise::Undefined(_))));
+    assert!(matches!(promise_of(&unscoped), Err(NoPromise::Undefined(_))));
 }
 
 /// The fault that the program shows on any of the machines, or `None`.
 fn explored<P: Protocol>(program: &Program, seeded_fault: Option<SeededFault>) -> Option<Fault> {
-    let allowed = asked(program).expect("PTX covers it").allowed.expect("of all programs");
-    let asked = Requirements { allowed: Some(&allowed), may_block: true };
+    let allowed = promise_of(program).expect("PTX covers it").allowed.expect("of all programs");
+    let requirements = Requirements { allowed: Some(&allowed), may_block: true };
     let placement = Placement::spread(program);
     verify::machines().into_iter().find_map(|bounds| {
         let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, seeded_fault);
-        let found = explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported");
+        let found =
+            explorer.explore(program, &placement, &requirements, &mut Limits::default()).expect("supported");
         assert_eq!(found.incomplete, None);
         found.violation.map(|violation| violation.fault)
     })

@@ -54,8 +54,8 @@ fn all_results_are_the_same_for_any_number_of_workers() {
         let program = litmus::parse::parse(PING_PONG).expect("it is a test");
         let placement = Placement::spread(&program).paired(&program);
         let mut explorer = Explorer::new(&Subject::of::<Vi>(), COMBINING.evicting().in_full(), None);
-        let asked = Requirements { allowed: None, may_block: true };
-        let found = explorer.explore(&program, &placement, &asked, &mut limits).expect("supported");
+        let requirements = Requirements { allowed: None, may_block: true };
+        let found = explorer.explore(&program, &placement, &requirements, &mut limits).expect("supported");
         (found.states, found.transitions, found.depth, found.outcomes, found.rows, found.parts)
     };
     let one = of(1);
@@ -71,9 +71,9 @@ fn a_counterexample_is_the_same_for_any_number_of_workers() {
         let placement = Placement::spread(&program).paired(&program);
         let mut explorer = Explorer::new(&Subject::of::<Vi>(), COMBINING.evicting(), None);
         let nothing = std::collections::BTreeSet::new();
-        let asked = Requirements { allowed: Some(&nothing), may_block: false };
+        let requirements = Requirements { allowed: Some(&nothing), may_block: false };
         let mut limits = Limits { workers, ..Limits::default() };
-        let found = explorer.explore(&program, &placement, &asked, &mut limits).expect("supported");
+        let found = explorer.explore(&program, &placement, &requirements, &mut limits).expect("supported");
         found.violation.expect("no outcome is allowed")
     };
     let one = of(1);
@@ -118,10 +118,10 @@ fn a_search_reports_the_limit_that_ended_it() {
     let mut limits = Limits { states_max: 1000, ..Limits::default() };
     let found = explore::<Vi>(bounds, "hrf/fig6.litmus", &mut limits);
     assert_eq!(found.incomplete, Some(Incomplete::States(1000)));
-    let mut asked = 0;
+    let mut calls = 0;
     let stop = || {
-        asked += 1;
-        asked > 20
+        calls += 1;
+        calls > 20
     };
     let mut limits = Limits { stop: Box::new(stop), ..Limits::default() };
     let found = explore::<Vi>(bounds, "hrf/fig6.litmus", &mut limits);
@@ -228,9 +228,10 @@ fn a_protocol_that_never_flushes_fails() {
     let change = Change::DropStep { step: Step::Flush.index() as u8 };
     let mut explorer =
         Explorer::new(&Subject::of::<Vi>(), COMBINING, Some(SeededFault { table: L1Plans::ID, change }));
-    let asked = Requirements { allowed: Some(&good.outcomes), may_block: false };
-    let found =
-        explorer.explore(&program, &placement, &asked, &mut Limits::default()).expect("a supported program");
+    let requirements = Requirements { allowed: Some(&good.outcomes), may_block: false };
+    let found = explorer
+        .explore(&program, &placement, &requirements, &mut Limits::default())
+        .expect("a supported program");
     let violation = found.violation.expect("a test detects it");
     assert_eq!(violation.fault, Fault::Outcome);
     let replay = explorer.replay(&program, &placement, &violation.moves).expect("supported");

@@ -80,10 +80,10 @@ fn explore<P: Protocol>(text: &str) -> Exploration {
     let program = &*test.program();
     let claim = Claim::of("sc").expect("a known model");
     let promise = claim.promise(program, &mut || false).expect("the model covers it");
-    let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
+    let requirements = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
     let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS, None);
     let placement = Placement::spread(program);
-    explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
+    explorer.explore(program, &placement, &requirements, &mut Limits::default()).expect("supported")
 }
 
 fn fault<P: Protocol>(text: &str) -> Option<Fault> {

@@ -114,7 +114,7 @@ fn of_every_kind() -> BTreeMap<Fault, Trace> {
 }
 
 #[test]
-fn every_kind_of_fault_reproduces_and_is_told_apart() {
+fn every_kind_of_fault_reproduces_and_is_distinguished() {
     let kinds = of_every_kind();
     let all = [Fault::Impossible, Fault::Deadlock, Fault::Unquiet, Fault::Livelock, Fault::ThinAir];
     assert!(kinds.keys().eq(&all), "{:?}", kinds.keys());
@@ -160,8 +160,8 @@ fn a_read_of_an_invalid_address_is_found_and_reproduces() {
     let (program, placement) = (test.program(), apart.expect("at two caches"));
     let mut explorer = Explorer::new(&subject, COMBINING, Some(mutant.seeded_fault));
     let mut explore = |allowed| {
-        let asked = Requirements { allowed, may_block: false };
-        explorer.explore(&program, &test.placements[placement], &asked, &mut Limits::default())
+        let requirements = Requirements { allowed, may_block: false };
+        explorer.explore(&program, &test.placements[placement], &requirements, &mut Limits::default())
     };
     let without_model = explore(None).expect_err("any read is allowed");
     assert!(without_model.to_string().contains("outside the program's memory"), "{without_model}");
@@ -267,10 +267,10 @@ fn the_chart_shows_reads_and_reasons() {
     // Figure 6 races under the claim of `vi-targeted`, but not under HRF-indirect.
     let claims = [Claim::of("hrf-indirect").expect("a known model")];
     let allowed = claims[0].promise(&tests[0].program(), &mut || false).expect("defined").allowed;
-    let asked = Requirements { allowed: allowed.as_ref(), may_block: false };
+    let requirements = Requirements { allowed: allowed.as_ref(), may_block: false };
     let placement = tests[0].placements[0].clone();
     let mut explorer = Explorer::new(&Subject::of::<ViTargeted>(), COMBINING, None);
-    let found = explorer.explore(&tests[0].program(), &placement, &asked, &mut Limits::default());
+    let found = explorer.explore(&tests[0].program(), &placement, &requirements, &mut Limits::default());
     let violation = found.expect("supported").violation.expect("it fails");
     let models = vec![String::from("hrf-indirect")];
     let finding = Finding { test: 0, placement: 0, bounds: COMBINING, models, violation };

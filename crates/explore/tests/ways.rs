@@ -50,14 +50,14 @@ exists (1:r0=1)
 
 /// The program `BANK`, but one of the two compute units polls by loads that do not register the
 /// line of the flag.
-fn looked_at_from_afar() -> String {
+fn bank_program_with_unregistered_polls() -> String {
     let (first, second) = BANK.split_once("P2@").expect("three threads");
-    let afar = second.replace(
+    let unregistered = second.replace(
         "memory_order_acquire, memory_scope_work_group",
         "memory_order_relaxed, memory_scope_device",
     );
-    assert_ne!(afar, second);
-    format!("{first}P2@{afar}")
+    assert_ne!(unregistered, second);
+    format!("{first}P2@{unregistered}")
 }
 
 fn every_thread_ends<P: Protocol>(program: &Program, placement: &Placement, bounds: Bounds) {
@@ -80,7 +80,7 @@ fn every_thread_gets_its_way<P: Protocol>(text: &str) {
 }
 
 #[test]
-fn in_an_l1() {
+fn threads_get_their_ways_in_an_l1() {
     every_thread_gets_its_way::<zoo::vi::Vi>(L1);
     every_thread_gets_its_way::<zoo::rsp::Rsp>(L1);
     every_thread_gets_its_way::<zoo::denovo::DenovoB>(L1);
@@ -92,20 +92,20 @@ fn in_an_l1() {
 /// and again. The protocols of this test treat scopes as hints. In other protocols, the polling
 /// threads, which use work-group scope, may wait for ever.
 #[test]
-fn in_a_bank() {
+fn threads_get_their_ways_in_a_bank() {
     every_thread_gets_its_way::<zoo::denovo::DenovoB>(BANK);
     every_thread_gets_its_way::<zoo::hlrc::Hlrc>(BANK);
     every_thread_gets_its_way::<zoo::hlrc::HlrcRepaired>(BANK);
-    let afar = looked_at_from_afar();
-    every_thread_gets_its_way::<zoo::denovo::DenovoB>(&afar);
-    every_thread_gets_its_way::<zoo::hlrc::Hlrc>(&afar);
-    every_thread_gets_its_way::<zoo::hlrc::HlrcRepaired>(&afar);
+    let unregistered = bank_program_with_unregistered_polls();
+    every_thread_gets_its_way::<zoo::denovo::DenovoB>(&unregistered);
+    every_thread_gets_its_way::<zoo::hlrc::Hlrc>(&unregistered);
+    every_thread_gets_its_way::<zoo::hlrc::HlrcRepaired>(&unregistered);
 }
 
 /// The release of one thread completes, although its peer fetches a dirty line of the store buffer
 /// at each poll.
 #[test]
-fn in_the_store_buffer() {
+fn a_release_completes_while_a_peer_polls_a_dirty_line() {
     let text = include_str!("../../../litmus/caches/polled-beside-written.litmus");
     let program = litmus::parse::parse(text).expect("it is a test");
     for policy in [WritePolicy::Combining, WritePolicy::Through] {

@@ -164,7 +164,7 @@ impl Estimate {
     }
 
     /// Updates the line after a run has completed.
-    pub(crate) fn tell(&self, progress: runner::Progress) {
+    pub(crate) fn update(&self, progress: runner::Progress) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = progress;
     }
 

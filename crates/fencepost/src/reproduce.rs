@@ -92,7 +92,7 @@ fn perform(
     let pulse = Pulse::default();
     let estimate = Estimate::new(pulse.clone());
     let _at_interrupt = AtInterrupt::continues(estimate.state(), folder);
-    let mut outcome = runner::perform(plan, store, jobs, &pulse, &|progress| estimate.tell(progress))?;
+    let mut outcome = runner::perform(plan, store, jobs, &pulse, &|progress| estimate.update(progress))?;
     let results = plan.evaluate(std::mem::take(&mut outcome.rows));
     Ok((outcome, results))
 }

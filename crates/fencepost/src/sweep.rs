@@ -152,7 +152,7 @@ fn perform(
     let estimate = Estimate::new(pulse.clone());
     let _at_interrupt = AtInterrupt::continues(estimate.state(), folder);
     let tasks = study.tasks();
-    Ok(runner::perform_tasks(&tasks, store, jobs, &pulse, &|progress| estimate.tell(progress))?)
+    Ok(runner::perform_tasks(&tasks, store, jobs, &pulse, &|progress| estimate.update(progress))?)
 }
 
 fn write_reports(results: &StudyResults, folder: &Path) -> Result<(), Failure> {

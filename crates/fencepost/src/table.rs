@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wide_table_is_broken_between_words_and_loses_none() {
+    fn a_wide_table_breaks_between_words_and_keeps_all_words() {
         let mut table = Table::new(&[("name", Side::Left), ("what it is", Side::Left)]);
         let text = "one two three four five six seven eight nine ten";
         table.row(["x".to_owned(), text.to_owned()]);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_stand_closer_where_nothing_else_helps() {
+    fn columns_move_closer_only_as_a_last_resort() {
         let mut table =
             Table::new(&[("accesses", Side::Right), ("hits", Side::Right), ("misses", Side::Right)]);
         table.row(["1,000", "7", "993"].map(str::to_owned));

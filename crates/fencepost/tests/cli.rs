@@ -246,7 +246,7 @@ fn a_run_prints_the_promised_keys_and_its_counters_add_up() {
 }
 
 #[test]
-fn two_runs_with_one_seed_differ_in_nothing_but_wall_seconds() {
+fn two_runs_with_one_seed_differ_only_in_wall_seconds() {
     let ask = || {
         let mut record =
             json(&run("titan-v", "vi", "histogram", &["--json", SMALL[0], SMALL[1], "--seed", "7"]));
@@ -280,7 +280,7 @@ fn a_comparison_prints_the_promised_keys_and_starts_at_one() {
 }
 
 #[test]
-fn a_comparison_says_the_same_as_single_runs() {
+fn a_comparison_agrees_with_single_runs() {
     let rows = json(&[
         "compare",
         "-s",
@@ -600,7 +600,7 @@ fn an_output_that_cannot_be_written_is_refused_and_leaves_no_file() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_leaves_nothing_half_written() {
+fn an_interrupted_run_leaves_no_partial_file() {
     let folder = scratch("interrupted");
     let path = folder.join("trace");
     let mut child = Command::new(env!("CARGO_BIN_EXE_fencepost"))

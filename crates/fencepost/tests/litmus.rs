@@ -235,7 +235,7 @@ fn an_infinite_run_is_drawn() {
 }
 
 #[test]
-fn witnesses_of_a_forbidden_outcome_are_those_without_it() {
+fn witnesses_of_a_forbidden_outcome_lack_the_outcome() {
     let folder = scratch("litmus/forbidden");
     let test = put(&folder, "SB.litmus", STORE_BUFFERING.replace("exists", "~exists"));
     for model in ["tso", "sc"] {
@@ -416,7 +416,7 @@ fn broken_files_in_a_folder_are_reported_and_the_others_still_run() {
 }
 
 #[test]
-fn bad_input_is_refused_with_its_place_and_what_was_expected() {
+fn bad_input_is_refused_with_its_place_and_the_expected_text() {
     let folder = scratch("litmus/bad");
     let sb = put(&folder, "SB.litmus", STORE_BUFFERING);
     let cases: &[(&[&str], &[&str])] = &[
@@ -448,7 +448,7 @@ fn bad_input_is_refused_with_its_place_and_what_was_expected() {
 }
 
 #[test]
-fn a_model_of_the_users_own_works_with_what_it_includes_and_its_mistakes_have_a_place() {
+fn a_user_model_may_include_files_and_its_errors_have_a_place() {
     let folder = scratch("litmus/model");
     let sb = put(&folder, "SB.litmus", STORE_BUFFERING);
     put(&folder, "part.cat", "let through = rf | co | fr\n");

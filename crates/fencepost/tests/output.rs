@@ -15,7 +15,7 @@ fn entries(folder: &Path) -> usize {
 }
 
 #[test]
-fn a_file_appears_only_when_it_is_whole() {
+fn a_file_appears_only_when_it_is_complete() {
     let folder = scratch("whole");
     let path = folder.join("result");
     fs::write(&path, "old").unwrap();
@@ -28,7 +28,7 @@ fn a_file_appears_only_when_it_is_whole() {
 }
 
 #[test]
-fn an_abandoned_file_leaves_nothing() {
+fn an_abandoned_file_is_removed() {
     let folder = scratch("abandoned");
     let mut file = WholeFile::create(&folder.join("result")).unwrap();
     file.write_all(b"half").unwrap();

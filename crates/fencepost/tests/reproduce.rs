@@ -105,7 +105,7 @@ fn a_paper_without_experiments_is_not_called_unknown() {
 }
 
 #[test]
-fn a_damaged_result_is_reported_and_run_again() {
+fn a_damaged_result_is_reported_and_computed_again() {
     let folder = scratch("damaged");
     let mut args = SMALL.to_vec();
     args.extend(["--out", folder.to_str().unwrap()]);

@@ -113,7 +113,7 @@ fn a_run_of_a_sweep_has_the_result_that_the_same_run_has_alone() {
 }
 
 #[test]
-fn a_dry_run_lists_the_runs_and_writes_nothing() {
+fn a_dry_run_lists_the_runs_and_writes_no_file() {
     let (file, out) = study("sweep-dry", SMALL);
     let (code, text, _) = sweep(&file, &out, &["--dry-run"]);
     assert_eq!(code, 0);
@@ -281,7 +281,7 @@ fn a_wrong_file_of_numbers_is_refused_with_its_place_before_anything_is_written(
 }
 
 #[test]
-fn what_a_killed_sweep_left_half_written_is_removed() {
+fn a_sweep_removes_partial_files_of_a_killed_sweep() {
     let (file, out) = study("sweep-half", SMALL);
     assert_eq!(sweep(&file, &out, &[]).0, 0);
     let whole = files(&out);
@@ -372,7 +372,7 @@ fn a_report_of_a_sweep_that_was_extended_and_not_finished_is_refused() {
 }
 
 #[test]
-fn a_folder_that_another_process_uses_is_left_alone() {
+fn a_folder_in_use_by_another_process_is_not_changed() {
     let (file, out) = study("sweep-owned", SMALL);
     let owner = Store::open(&out.join("runs")).unwrap();
     fs::write(out.join(".report.md.1.unfinished"), "of the owner").unwrap();
@@ -566,7 +566,7 @@ fn a_changed_machine_is_shown_in_every_output_and_changes_the_result() {
 }
 
 #[test]
-fn a_wrong_change_of_a_machine_is_refused_with_what_the_machine_has() {
+fn a_wrong_machine_change_is_refused_with_the_parameters() {
     let run =
         |change: &str| refused(&["run", "-s", "hlrc-8cu", "-p", "vi", "-w", "reduce", "--machine", change]);
     assert!(

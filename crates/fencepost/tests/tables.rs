@@ -150,7 +150,7 @@ fn a_run_is_a_row_of_a_table_with_every_counter() {
 fn a_counter_over_time_adds_up() {
     let folder = scratch("series");
     let path = folder.join("series.csv");
-    let asked = [
+    let options = [
         "--every",
         "500",
         "--counter",
@@ -161,7 +161,7 @@ fn a_counter_over_time_adds_up() {
         "messages.Data",
     ];
     let file = ["--out", path.to_str().unwrap()];
-    succeed(&[&RUN[..], &asked, &file].concat());
+    succeed(&[&RUN[..], &options, &file].concat());
     let text = fs::read_to_string(&path).unwrap();
     let mut lines = text.lines();
     assert_eq!(lines.next(), Some("system,protocol,policy,workload,seed,cycle,counter,value,change"));
@@ -178,18 +178,18 @@ fn a_counter_over_time_adds_up() {
     // Without a file the series is shown, and --json contains it.
     let shown = succeed(&with(&RUN, &["--every", "500", "--counter", "l1.hits"]));
     assert!(shown.contains("until cycle") && shown.contains("l1_hits"), "{shown}");
-    let series = &json(&[&RUN[..], &asked, &["--json"]].concat())["series"];
+    let series = &json(&[&RUN[..], &options, &["--json"]].concat())["series"];
     assert_eq!(series["counters"], serde_json::json!(["l1_hits", "noc_bytes_sent", "messages.Data"]));
     assert_eq!(series["values"].as_array().unwrap().len(), series["cycles"].as_array().unwrap().len());
 }
 
 #[test]
 fn a_level_shows_its_value_and_omitted_rows_are_counted() {
-    let asked = with(&RUN, &["--every", "60", "--counter", "requests_in_flight"]);
-    let series = &json(&with(&asked, &["--json"]))["series"];
+    let arguments = with(&RUN, &["--every", "60", "--counter", "requests_in_flight"]);
+    let series = &json(&with(&arguments, &["--json"]))["series"];
     let (ends, values) = (series["cycles"].as_array().unwrap(), series["values"].as_array().unwrap());
     assert!(values[..40].iter().any(|value| value[0].as_u64().unwrap() > 0) && ends.len() > 40);
-    let shown = succeed(&asked);
+    let shown = succeed(&arguments);
     let (_, table) = shown.split_once("until cycle").unwrap();
     let rows: Vec<Vec<String>> = table
         .lines()

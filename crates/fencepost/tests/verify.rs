@@ -289,7 +289,7 @@ fn a_protocol_that_needs_fifo_channels_is_refuted_without_them() {
 }
 
 #[test]
-fn a_vulkan_test_is_left_out_and_refutes_nothing() {
+fn a_vulkan_test_is_omitted_and_refutes_no_claim() {
     let test = shipped("litmus/vulkan/barrier-bare.litmus");
     let (code, out, err) = verify(&with_one_test(&test, &["vi"]));
     assert_eq!(code, 1, "{out}");

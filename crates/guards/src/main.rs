@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use guards::night::{self, Options, PROTOCOLS};
+use guards::campaign::{self, Options, PROTOCOLS};
 use guards::schema::Schema;
 use guards::trials::Budget;
 
@@ -84,7 +84,7 @@ impl Arguments {
             sample: self.sample.map(|count| (count, self.seed)),
             only: self.only.iter().map(only).collect(),
             names: match self.classes {
-                true => night::classes().map(|(name, _)| name.to_owned()).collect(),
+                true => campaign::classes().map(|(name, _)| name.to_owned()).collect(),
                 false => Vec::new(),
             },
             jobs: self.jobs,
@@ -121,7 +121,7 @@ fn carry_out(arguments: &Arguments) -> Result<bool, String> {
         }
         return out.write_all(text.as_bytes()).map_err(failed).map(|()| true);
     }
-    let report = night::run(&options, &|line: &str| {
+    let report = campaign::run(&options, &|line: &str| {
         let _ = writeln!(std::io::stderr(), "{line}");
     })?;
     if let Some(path) = &arguments.record {

@@ -1,5 +1,5 @@
-//! The report of a run: the number of mutants with each fate (killed, survived, crashed and so on),
-//! and the names of the survivors.
+//! The report of a run: the number of mutants with each status (killed, survived, crashed and so
+//! on), and the names of the survivors.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,9 +8,9 @@ use serde::Serialize;
 
 use crate::argued::Argument;
 use crate::schema::Mutant;
-use crate::trials::{Fate, Trial};
+use crate::trials::{MutantStatus, Trial};
 
-/// The number of mutants with each fate (the result of all trials), such as killed or survived.
+/// The number of mutants with each status (the result of all trials), such as killed or survived.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// The sum of `killed` and `survivors`.
@@ -52,7 +52,7 @@ pub struct Report {
     pub cases_max: usize,
     /// The number of chosen mutants whose trials are complete.
     pub finished: usize,
-    /// The number of mutants with each fate (such as killed or survived), over all files.
+    /// The number of mutants with each status (such as killed or survived), over all files.
     #[serde(flatten)]
     pub counts: Counts,
     /// The names of the mutants that no case (a program on a machine) kills and that are not argued
@@ -72,7 +72,7 @@ pub struct Report {
     pub killers: BTreeMap<String, usize>,
     /// The number of mutants killed in the trials with each protocol.
     pub killed_with: BTreeMap<String, usize>,
-    /// The number of mutants with each fate (such as killed or survived), for each source file.
+    /// The number of mutants with each status (such as killed or survived), for each source file.
     pub files: BTreeMap<String, Counts>,
     /// The file and the line of each mutant that [`Report::text`] names. A recorded report leaves
     /// the places out, so that a change of comments in the sources does not change the report.
@@ -109,26 +109,28 @@ impl Report {
             self.finished += 1;
             let file = self.files.entry(format!("crates/{}", mutant.file)).or_default();
             for counts in [file, &mut self.counts] {
-                match trial.fate {
-                    Fate::Killed => (counts.total, counts.killed) = (counts.total + 1, counts.killed + 1),
-                    Fate::Crashed => counts.crashed += 1,
-                    Fate::Endless => counts.endless += 1,
-                    Fate::Unreached => counts.unreached += 1,
-                    Fate::Survivor if is_argued => counts.equivalent += 1,
-                    Fate::Survivor => {
+                match trial.status {
+                    MutantStatus::Killed => {
+                        (counts.total, counts.killed) = (counts.total + 1, counts.killed + 1)
+                    }
+                    MutantStatus::Crashed => counts.crashed += 1,
+                    MutantStatus::Endless => counts.endless += 1,
+                    MutantStatus::Unreached => counts.unreached += 1,
+                    MutantStatus::Survivor if is_argued => counts.equivalent += 1,
+                    MutantStatus::Survivor => {
                         (counts.total, counts.survivors) = (counts.total + 1, counts.survivors + 1)
                     }
                 }
             }
-            if trial.fate == Fate::Killed {
+            if trial.status == MutantStatus::Killed {
                 *self.killers.entry(group(&trial.case).to_owned()).or_default() += 1;
                 *self.killed_with.entry(trial.protocol.clone()).or_default() += 1;
             }
-            match trial.fate {
-                Fate::Unreached if !is_argued => self.idle.push(line),
-                Fate::Killed if is_argued => self.misargued.push(format!("{line} ({})", trial.why)),
-                Fate::Survivor if !is_argued => self.surviving.push(line),
-                Fate::Crashed | Fate::Endless => {
+            match trial.status {
+                MutantStatus::Unreached if !is_argued => self.idle.push(line),
+                MutantStatus::Killed if is_argued => self.misargued.push(format!("{line} ({})", trial.why)),
+                MutantStatus::Survivor if !is_argued => self.surviving.push(line),
+                MutantStatus::Crashed | MutantStatus::Endless => {
                     self.crashing.push(format!("{line} ({}, {}: {})", trial.protocol, trial.case, trial.why));
                 }
                 _ => {}

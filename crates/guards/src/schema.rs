@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 use sha2::{Digest, Sha256};
 
-use crate::sites::{self, Found};
+use crate::sites::{self, SourceScan};
 use crate::switch;
 
 /// The crates that get mutants. Each entry has the Rust path by which the code of the crate refers
@@ -51,7 +51,7 @@ pub(crate) struct Source {
     /// The path of the file relative to `crates/`.
     pub(crate) file: String,
     text: String,
-    found: Found,
+    scan: SourceScan,
 }
 
 /// The mutants of all source files, with their numbers.
@@ -151,12 +151,12 @@ impl Schema {
                 if name == "proto" && NOT_EXECUTED.contains(&below.as_str()) {
                     continue;
                 }
-                let found = sites::find(&text, path, next).map_err(|error| {
+                let scan = sites::find(&text, path, next).map_err(|error| {
                     let place = error.span().start();
                     format!("crates/{name}/src/{below}:{}:{}: {error}", place.line, place.column + 1)
                 })?;
-                next += found.sites.iter().map(|site| site.mutations.len() as u32).sum::<u32>();
-                schema.sources.push(Source { file: format!("{name}/src/{below}"), text, found });
+                next += scan.sites.iter().map(|site| site.mutations.len() as u32).sum::<u32>();
+                schema.sources.push(Source { file: format!("{name}/src/{below}"), text, scan });
             }
         }
         if next > switch::NUMBER_MAX {
@@ -177,7 +177,7 @@ impl Schema {
         let mut names: BTreeMap<String, usize> = BTreeMap::new();
         for source in &self.sources {
             let short = source.file.replacen("/src/", "/", 1);
-            for site in &source.found.sites {
+            for site in &source.scan.sites {
                 for (number, mutation) in (site.first..).zip(&site.mutations) {
                     let name = format!("{short}, {}: {mutation}", site.function);
                     let count = names.entry(name.clone()).or_default();
@@ -196,7 +196,7 @@ impl Schema {
     #[must_use]
     pub fn unseeded(&self, dropped: &BTreeSet<u32>) -> BTreeMap<&'static str, usize> {
         let mut all: BTreeMap<&'static str, usize> = BTreeMap::new();
-        for unseeded in self.sources.iter().flat_map(|source| &source.found.unseeded) {
+        for unseeded in self.sources.iter().flat_map(|source| &source.scan.unseeded) {
             *all.entry(unseeded.reason).or_default() += 1;
         }
         if !dropped.is_empty() {
@@ -216,13 +216,13 @@ impl Schema {
         let start: usize = edited.text.split_inclusive('\n').take(line - 1).map(str::len).sum();
         let rest = edited.text[start..].split('\n').next().unwrap_or_default();
         let offset = start + rest.chars().take(column - 1).map(char::len_utf8).sum::<usize>();
-        let ranges = || edited.ranges.iter().filter(|(site, _)| *site < source.found.sites.len());
+        let ranges = || edited.ranges.iter().filter(|(site, _)| *site < source.scan.sites.len());
         let covering = ranges().filter(|(_, range)| range.contains(&offset));
         let innermost = covering.min_by_key(|(_, range)| range.len()).map(|(site, _)| vec![*site]);
         let on_line = || ranges().filter(|(_, r)| r.start < start + rest.len() + 1 && r.end > start);
         let sites = innermost.unwrap_or_else(|| on_line().map(|(site, _)| *site).collect());
         let numbers = |site: usize| {
-            let site = &source.found.sites[site];
+            let site = &source.scan.sites[site];
             site.first..site.first + site.mutations.len() as u32
         };
         sites.into_iter().flat_map(numbers).filter(|number| !dropped.contains(number)).collect()
@@ -238,8 +238,8 @@ impl Schema {
 impl Source {
     fn edited(&self, dropped: &BTreeSet<u32>) -> crate::edit::Edited {
         let is_dropped =
-            |site: usize| self.found.sites.get(site).is_some_and(|site| dropped.contains(&site.first));
-        self.found.edits.apply(&self.text, is_dropped)
+            |site: usize| self.scan.sites.get(site).is_some_and(|site| dropped.contains(&site.first));
+        self.scan.edits.apply(&self.text, is_dropped)
     }
 }
 

@@ -37,7 +37,7 @@ pub(crate) struct Unseeded {
 /// The sites (expressions with mutations) of a source text, with the edits that rewrite these
 /// expressions.
 #[derive(Debug)]
-pub(crate) struct Found {
+pub(crate) struct SourceScan {
     pub(crate) sites: Vec<Site>,
     pub(crate) edits: Edits,
     pub(crate) unseeded: Vec<Unseeded>,
@@ -58,12 +58,12 @@ pub(crate) const TEXT: &str = "text for reports";
 
 /// Finds the sites (expressions with mutations) of a source text. `switch` is the Rust path of the
 /// switch, which selects a mutant at run time. `first` is the number to give to the first mutation.
-pub(crate) fn find(source: &str, switch: &str, first: u32) -> Result<Found, syn::Error> {
+pub(crate) fn find(source: &str, switch: &str, first: u32) -> Result<SourceScan, syn::Error> {
     let file = syn::parse_file(source)?;
-    let found = Found { sites: Vec::new(), edits: Edits::default(), unseeded: Vec::new() };
-    let mut finder = Finder { source, switch, next: first, function: String::new(), found };
+    let scan = SourceScan { sites: Vec::new(), edits: Edits::default(), unseeded: Vec::new() };
+    let mut finder = Finder { source, switch, next: first, function: String::new(), scan };
     finder.visit_file(&file);
-    Ok(finder.found)
+    Ok(finder.scan)
 }
 
 struct Finder<'a> {
@@ -72,7 +72,7 @@ struct Finder<'a> {
     next: u32,
     /// The name of the function whose code is being visited. Empty outside functions.
     function: String,
-    found: Found,
+    scan: SourceScan,
 }
 
 /// Methods whose last argument is a predicate: a closure that returns a truth value.
@@ -183,17 +183,17 @@ impl Finder<'_> {
     /// Adds a site (an expression with mutations) at this place of the source. Returns its index
     /// and the number of its first mutation.
     fn site(&mut self, at: Span, mutations: Vec<String>) -> (usize, u32) {
-        let (index, first) = (self.found.sites.len(), self.next);
+        let (index, first) = (self.scan.sites.len(), self.next);
         self.next += mutations.len() as u32;
         let (line, function) = (at.start().line, self.function.clone());
-        self.found.sites.push(Site { line, function, first, mutations });
+        self.scan.sites.push(Site { line, function, first, mutations });
         (index, first)
     }
 
     fn wrap(&mut self, at: Span, mutations: Vec<String>, around: impl FnOnce(u32, &str) -> (String, String)) {
         let (site, first) = self.site(at, mutations);
         let (open, close) = around(first, self.switch);
-        self.found.edits.wrap(site, &at.byte_range(), open, close);
+        self.scan.edits.wrap(site, &at.byte_range(), open, close);
     }
 
     /// Rewrites an expression as an argument of a call of `function`, a function of the switch,
@@ -214,7 +214,7 @@ impl Finder<'_> {
     }
 
     fn unseeded(&mut self, at: Span, reason: &'static str) {
-        self.found.unseeded.push(Unseeded { line: at.start().line, reason });
+        self.scan.unseeded.push(Unseeded { line: at.start().line, reason });
     }
 
     /// Adds two mutations of the condition of a branch: the condition is always true, and the
@@ -287,8 +287,8 @@ impl Finder<'_> {
             let middle =
                 format!("; if {switch}::{name}_goes_on({first}, __left) {{ {switch}::joins({first}, ");
             let close = format!(", {decisive}) }} else {{ __left }} }})");
-            self.found.edits.wrap(site, &whole, String::from("({ let __left = "), close);
-            self.found.edits.replace(site, &between, &middle);
+            self.scan.edits.wrap(site, &whole, String::from("({ let __left = "), close);
+            self.scan.edits.replace(site, &between, &middle);
             return;
         }
         let others = others(&binary.op);
@@ -317,8 +317,8 @@ impl Finder<'_> {
             self.switch,
             variants.join(", ")
         );
-        self.found.edits.wrap(site, &whole, open.to_owned(), close);
-        self.found.edits.replace(site, &between, comma);
+        self.scan.edits.wrap(site, &whole, open.to_owned(), close);
+        self.scan.edits.replace(site, &between, comma);
     }
 
     fn method(&mut self, call: &ExprMethodCall) {
@@ -343,9 +343,9 @@ impl Finder<'_> {
                 variants.join(", ")
             );
             let argument = argument.span().byte_range();
-            self.found.edits.wrap(site, &span.byte_range(), String::from("(match ("), close);
-            self.found.edits.replace(site, &(receiver.end..argument.start), ", ");
-            self.found.edits.replace(site, &(argument.end..span.byte_range().end), "");
+            self.scan.edits.wrap(site, &span.byte_range(), String::from("(match ("), close);
+            self.scan.edits.replace(site, &(receiver.end..argument.start), ", ");
+            self.scan.edits.replace(site, &(argument.end..span.byte_range().end), "");
             return;
         }
         let rest = receiver.end..span.byte_range().end;
@@ -480,7 +480,7 @@ impl Finder<'_> {
     fn turns(&mut self, body: &Block) {
         let at = body.brace_token.span.open().byte_range().end;
         let text = format!(" {}::burn();", self.switch);
-        self.found.edits.insert(at, &text);
+        self.scan.edits.insert(at, &text);
     }
 }
 
@@ -601,8 +601,8 @@ impl<'ast> Visit<'ast> for Finder<'_> {
                 let (site, first) = self.site(expr.span(), vec![format!("`{text}` without `!`")]);
                 let open = format!("{}::not({first}, ", self.switch);
                 let sign = unary.op.span().byte_range();
-                self.found.edits.wrap(site, &expr.span().byte_range(), open, String::from(")"));
-                self.found.edits.replace(site, &sign, "");
+                self.scan.edits.wrap(site, &expr.span().byte_range(), open, String::from(")"));
+                self.scan.edits.replace(site, &sign, "");
             }
             Expr::MethodCall(call) => self.method(call),
             Expr::Tuple(key) => self.key(key.span(), key.elems.iter()),
@@ -618,9 +618,9 @@ mod tests {
     use super::*;
 
     fn rewritten(source: &str) -> (String, Vec<String>) {
-        let found = find(source, "s", 1).expect("it parses");
-        let mutations = found.sites.iter().flat_map(|site| site.mutations.clone()).collect();
-        (found.edits.apply(source, |_| false).text, mutations)
+        let scan = find(source, "s", 1).expect("it parses");
+        let mutations = scan.sites.iter().flat_map(|site| site.mutations.clone()).collect();
+        (scan.edits.apply(source, |_| false).text, mutations)
     }
 
     #[test]
@@ -694,16 +694,15 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_guard_is_left_out_with_the_reason() {
+    fn code_without_mutations_is_listed_with_a_reason() {
         let source = "const fn f(a: u8) -> bool { a == 1 }\nfn g() { fx.uses.hits += 1; }\nconst C: u8 = 1 + 1;\n\
                       #[cfg(test)] mod tests { fn t() { assert!(a == b); } }";
-        let found = find(source, "s", 1).expect("it parses");
+        let scan = find(source, "s", 1).expect("it parses");
         assert!(
-            found.sites.iter().all(|site| site.mutations.iter().all(|m| m.starts_with("`1`"))),
-            "{found:?}"
+            scan.sites.iter().all(|site| site.mutations.iter().all(|m| m.starts_with("`1`"))),
+            "{scan:?}"
         );
-        let reasons: Vec<_> =
-            found.unseeded.iter().map(|unseeded| (unseeded.line, unseeded.reason)).collect();
+        let reasons: Vec<_> = scan.unseeded.iter().map(|unseeded| (unseeded.line, unseeded.reason)).collect();
         assert_eq!(reasons, [(1, IN_CONST), (2, STATISTICS)]);
     }
 }

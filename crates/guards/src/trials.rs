@@ -8,11 +8,11 @@ use serde::{Deserialize, Serialize};
 use crate::records::CaseRecord;
 use crate::worker::{Answer, Worker};
 
-/// The fate of a mutant: the result of all its trials. If trials with different protocols have
-/// different results, the fate is the result that is listed last here.
+/// The status of a mutant: the result of all its trials. If trials with different protocols have
+/// different results, the status is the result that is listed last here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Fate {
+pub enum MutantStatus {
     /// There is no case (a program on a machine) in which the mutant changes the value of an
     /// expression.
     Unreached,
@@ -34,8 +34,9 @@ pub enum Fate {
 pub struct Trial {
     /// The name of the mutant.
     pub mutant: String,
-    /// The fate of the mutant: the result of all its trials with this protocol.
-    pub fate: Fate,
+    /// The status of the mutant: the result of all its trials with this protocol.
+    #[serde(rename = "fate")]
+    pub status: MutantStatus,
     /// The name of the protocol whose cases were tried.
     pub protocol: String,
     /// The name of the case (a program on a machine) that shows the fault, crashes or never ends.
@@ -56,7 +57,7 @@ impl Trial {
     pub(crate) fn covers(&self, budget: Budget) -> bool {
         let Budget { states_max, cases_max, share_of } = self.budget;
         let is_as_large = states_max >= budget.states_max && cases_max >= budget.cases_max;
-        self.fate == Fate::Killed || is_as_large && share_of <= budget.share_of
+        self.status == MutantStatus::Killed || is_as_large && share_of <= budget.share_of
     }
 }
 
@@ -177,7 +178,7 @@ pub(crate) fn order<'a>(
 
 /// Tries a mutant on the cases of a protocol, until a case shows a fault, several cases have
 /// crashed, or no case is left. Returns the result.
-pub(crate) fn fate(
+pub(crate) fn try_mutant(
     worker: &mut Worker<'_>,
     subject: &Subject,
     (number, name): (u32, &str),
@@ -186,7 +187,7 @@ pub(crate) fn fate(
 ) -> Result<Trial, String> {
     let mut result = Trial {
         mutant: name.to_owned(),
-        fate: Fate::Unreached,
+        status: MutantStatus::Unreached,
         protocol: subject.protocol.clone(),
         case: String::new(),
         why: String::new(),
@@ -198,22 +199,23 @@ pub(crate) fn fate(
         let (states, fuel) =
             (STATES_MORE + GROWTH_MAX * case.states, FUEL_MORE + FUEL_GROWTH_MAX * case.fuel);
         result.cases += 1;
-        let (fate, why) = match worker.ask(&format!("{number} {} {states} {fuel}", case.name))? {
-            Answer::Left => (Fate::Survivor, String::new()),
-            Answer::Killed(why) => (Fate::Killed, why),
-            Answer::Crashed(why) => (Fate::Crashed, why),
-            Answer::Endless => (Fate::Endless, String::from("a step does not end")),
+        let (status, why) = match worker.ask(&format!("{number} {} {states} {fuel}", case.name))? {
+            Answer::Left => (MutantStatus::Survivor, String::new()),
+            Answer::Killed(why) => (MutantStatus::Killed, why),
+            Answer::Crashed(why) => (MutantStatus::Crashed, why),
+            Answer::Endless => (MutantStatus::Endless, String::from("a step does not end")),
         };
         // The first crash or endless step is kept as the result, unless a later case shows a fault.
-        let is_kept = fate == Fate::Killed || result.fate <= Fate::Survivor && fate > result.fate;
+        let is_kept = status == MutantStatus::Killed
+            || result.status <= MutantStatus::Survivor && status > result.status;
         if is_kept {
-            let is_shown = fate != Fate::Survivor;
-            result.fate = fate;
+            let is_shown = status != MutantStatus::Survivor;
+            result.status = status;
             result.case = if is_shown { case.name.clone() } else { String::new() };
             result.why = why;
         }
-        crashes += usize::from(matches!(fate, Fate::Crashed | Fate::Endless));
-        if fate == Fate::Killed || crashes >= CRASHES_MAX {
+        crashes += usize::from(matches!(status, MutantStatus::Crashed | MutantStatus::Endless));
+        if status == MutantStatus::Killed || crashes >= CRASHES_MAX {
             break;
         }
     }
@@ -232,7 +234,7 @@ mod tests {
     fn killed(mutant: &str, case: &str) -> Trial {
         Trial {
             mutant: mutant.to_owned(),
-            fate: Fate::Killed,
+            status: MutantStatus::Killed,
             protocol: String::from("vi"),
             case: case.to_owned(),
             why: String::new(),
@@ -244,7 +246,7 @@ mod tests {
     #[test]
     fn a_kill_holds_and_other_trials_are_repeated_with_a_larger_budget() {
         let budget = killed("a", "b").budget;
-        let survivor = Trial { fate: Fate::Survivor, ..killed("a", "b") };
+        let survivor = Trial { status: MutantStatus::Survivor, ..killed("a", "b") };
         let larger = [
             Budget { states_max: 101, ..budget },
             Budget { cases_max: 11, ..budget },
@@ -302,10 +304,22 @@ mod tests {
     }
 
     #[test]
-    fn a_killed_mutant_outranks_every_other_fate() {
-        let mut fates = [Fate::Killed, Fate::Unreached, Fate::Crashed, Fate::Survivor, Fate::Endless];
-        fates.sort();
-        let expected = [Fate::Unreached, Fate::Survivor, Fate::Endless, Fate::Crashed, Fate::Killed];
-        assert_eq!(fates, expected);
+    fn a_killed_mutant_outranks_every_other_status() {
+        let mut statuses = [
+            MutantStatus::Killed,
+            MutantStatus::Unreached,
+            MutantStatus::Crashed,
+            MutantStatus::Survivor,
+            MutantStatus::Endless,
+        ];
+        statuses.sort();
+        let expected = [
+            MutantStatus::Unreached,
+            MutantStatus::Survivor,
+            MutantStatus::Endless,
+            MutantStatus::Crashed,
+            MutantStatus::Killed,
+        ];
+        assert_eq!(statuses, expected);
     }
 }

@@ -148,7 +148,7 @@ fn signal_of(_: ExitStatus) -> Option<i32> {
 mod tests {
     use super::*;
 
-    fn asked(script: &str, trials: usize) -> Vec<Result<Answer, String>> {
+    fn answers_of(script: &str, trials: usize) -> Vec<Result<Answer, String>> {
         let arguments = vec![String::from("-c"), script.to_owned()];
         let mut worker = Worker { program: Path::new("sh"), arguments, running: None };
         (0..trials).map(|_| worker.ask("7 d1.0.0 10 10")).collect()
@@ -158,7 +158,7 @@ mod tests {
     fn a_process_answers_one_trial_after_another() {
         let script = "read a; echo killed $a; read a; echo left; read a; echo endless; read a; \
                       echo crashed a.rs:1; read a; echo what";
-        let answers = asked(script, 5);
+        let answers = answers_of(script, 5);
         assert_eq!(answers[0], Ok(Answer::Killed(String::from("7 d1.0.0 10 10"))));
         assert_eq!(answers[1], Ok(Answer::Left));
         assert_eq!(answers[2], Ok(Answer::Endless));
@@ -167,8 +167,8 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_process_tells_crashes_from_kills() {
-        let of = |script| asked(script, 1).remove(0);
+    fn the_exit_of_a_process_distinguishes_crashes_from_kills() {
+        let of = |script| answers_of(script, 1).remove(0);
         assert!(
             matches!(of("read a; echo overflow >&2; kill -ABRT $$"), Ok(Answer::Crashed(why)) if why.contains("overflow"))
         );

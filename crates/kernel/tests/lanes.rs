@@ -146,7 +146,7 @@ fn an_answer_reports_the_first_element_that_differs() {
 }
 
 #[test]
-fn a_compute_unit_holds_what_its_scarcest_resource_allows() {
+fn the_scarcest_resource_limits_a_compute_unit() {
     let shape = Shape { waves_per_cu: 10, work_groups_per_cu: 4, lds_bytes_per_cu: 1000, ..Shape::default() };
     let holds = |waves, lds| shape.resident_per_cu(&Grid::new(1, waves).lds_bytes(lds));
     assert_eq!([holds(1, 0), holds(3, 0), holds(5, 0), holds(11, 0)], [4, 3, 2, 0]);

@@ -125,8 +125,8 @@ impl Experiment {
         }
         let of_input = named.map_or(&[][..], |input| input.settings).iter();
         let of_input = of_input.map(|(name, value)| (*name, *value));
-        let asked = question.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        for (name, value) in of_input.chain(asked) {
+        let of_question = question.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        for (name, value) in of_input.chain(of_question) {
             settings.set(name, value).map_err(|error| Error::Impossible(error.to_string()))?;
         }
         if let Some(policy) = &scenario.policy {
@@ -207,12 +207,12 @@ impl Experiment {
     pub fn instance(&self) -> Result<Instance, Error> {
         let on_graph = self.input.as_ref().zip(program_of(self.workload));
         let on_numbers = self.numbers.as_ref().zip(inputs::program_of(self.workload));
-        let made = match (on_graph, on_numbers) {
+        let instance = match (on_graph, on_numbers) {
             (Some((input, program)), _) => program(&input.opened.graph, &self.settings, INPUT_SEED),
             (None, Some((input, program))) => (program.make)(&input.tables, &self.settings, INPUT_SEED),
             (None, None) => self.workload.instance(&self.settings, INPUT_SEED),
         };
-        made.map_err(|error| Error::Impossible(error.to_string()))
+        instance.map_err(|error| Error::Impossible(error.to_string()))
     }
 
     /// The description of the protocol, with its claims.
@@ -385,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_is_looked_up_with_settings_and_policy() {
+    fn a_question_selects_settings_protocol_and_policy() {
         let settings = vec![("n".to_owned(), "64k".to_owned())];
         let experiment = ask(&Question { settings, ..question() }).unwrap();
         assert_eq!(experiment.settings.count("n"), 65536);

@@ -69,7 +69,7 @@ pub struct Performed {
 
 /// A store of results: a runner of tasks loads results from the store and writes new results into
 /// it.
-pub trait Keep: Sync {
+pub trait ResultStore: Sync {
     /// Loads the result of a task.
     fn load(&self, task: &Task) -> Stored;
 
@@ -88,7 +88,7 @@ pub trait Keep: Sync {
 }
 
 /// Runs the tasks of a reproduction that have no stored result, on `jobs` threads. The function
-/// `tell` is called with the progress after every task.
+/// `report` is called with the progress after every task.
 ///
 /// # Errors
 /// The errors of [`perform_tasks`].
@@ -97,10 +97,10 @@ pub fn perform(
     store: &Store,
     jobs: usize,
     pulse: &Pulse,
-    tell: &(dyn Fn(Progress) + Sync),
+    report: &(dyn Fn(Progress) + Sync),
 ) -> Result<Outcome, Error> {
     let Performed { results, ran, found, notices, has_misfit } =
-        perform_tasks(&plan.tasks(), store, jobs, pulse, tell)?;
+        perform_tasks(&plan.tasks(), store, jobs, pulse, report)?;
     let row = |(key, task): (&RowKey, &Task)| {
         let measured = results.get(&task.id)?.clone();
         Some(Row { key: key.clone(), system: task.experiment.system.name.clone(), measured })
@@ -110,7 +110,7 @@ pub fn perform(
 }
 
 /// Runs the tasks that have no stored result, on `jobs` threads. All tasks must be different. The
-/// function `tell` is called with the progress after every task.
+/// function `report` is called with the progress after every task.
 ///
 /// If a task cannot run because its settings do not fit the input or the machine, its result says
 /// so ([`Measured::is_misfit`]).
@@ -120,10 +120,10 @@ pub fn perform(
 /// remain.
 pub fn perform_tasks(
     tasks: &[&Task],
-    store: &dyn Keep,
+    store: &dyn ResultStore,
     jobs: usize,
     pulse: &Pulse,
-    tell: &(dyn Fn(Progress) + Sync),
+    report: &(dyn Fn(Progress) + Sync),
 ) -> Result<Performed, Error> {
     let mut performed = Performed::default();
     let mut missing = Vec::new();
@@ -144,7 +144,7 @@ pub fn perform_tasks(
         missing: &missing,
         store,
         pulse,
-        tell,
+        report,
         next: AtomicUsize::new(0),
         stop: AtomicBool::new(false),
         graphs: Mutex::default(),
@@ -161,7 +161,7 @@ pub fn perform_tasks(
             },
         }),
     };
-    tell(state.progress());
+    report(state.progress());
     std::thread::scope(|scope| {
         for _ in 1..jobs.clamp(1, missing.len().max(1)) {
             scope.spawn(|| state.work());
@@ -183,9 +183,9 @@ type GraphKey = (String, Option<String>, Content);
 
 struct State<'a> {
     missing: &'a [&'a Task],
-    store: &'a dyn Keep,
+    store: &'a dyn ResultStore,
     pulse: &'a Pulse,
-    tell: &'a (dyn Fn(Progress) + Sync),
+    report: &'a (dyn Fn(Progress) + Sync),
     next: AtomicUsize,
     stop: AtomicBool,
     graphs: Mutex<BTreeMap<GraphKey, GraphInput>>,
@@ -217,7 +217,7 @@ impl State<'_> {
                     done.progress.done += 1;
                     done.progress.weight_run += task.weight();
                     done.progress.weight_left -= task.weight();
-                    (self.tell)(done.progress);
+                    (self.report)(done.progress);
                 }
                 Err(error) => {
                     self.stop.store(true, Ordering::Relaxed);

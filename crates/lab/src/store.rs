@@ -18,7 +18,7 @@ use std::sync::{Mutex, PoisonError};
 use crate::digest::{self, ID_LETTERS};
 use crate::error::Error;
 use crate::results::Measured;
-use crate::runner::Keep;
+use crate::runner::ResultStore;
 use crate::task::Task;
 
 pub use crate::digest::TaskId;
@@ -167,7 +167,7 @@ impl Store {
     }
 }
 
-impl Keep for Store {
+impl ResultStore for Store {
     fn load(&self, task: &Task) -> Stored {
         self.load(task)
     }

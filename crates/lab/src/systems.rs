@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn every_number_of_a_built_in_machine_says_where_it_comes_from() {
+    fn every_number_of_a_built_in_machine_names_its_source() {
         for (name, text) in BUILT_IN {
             for block in text.split("\n\n") {
                 let explained = block.lines().any(|line| line.starts_with("# "));

@@ -23,10 +23,10 @@ fn test(path: &str) -> Program {
 fn timed<P: Protocol>(system: &System, test: &Program, seeds: u64) -> BTreeSet<Vec<Value>> {
     let run = |seed: u64| {
         let delay = [0, 20, 200, 600][(seed % 4) as usize];
-        let made = program(test, delay, seed).expect("made to run");
+        let program = program(test, delay, seed).expect("made to run");
         let options = RunOptions { seed, patience_cycles: 20_000, ..RunOptions::default() };
         // A program with a loop that waits may never end.
-        let outcome = match program_on(system, P::INFO.name, made, options, &mut ()) {
+        let outcome = match program_on(system, P::INFO.name, program, options, &mut ()) {
             Ok(outcome) => outcome,
             Err(error) => {
                 assert!(test.may_wait(), "{}: {error}", test.name);
@@ -50,9 +50,9 @@ fn explored<P: Protocol>(test: &Program) -> Option<BTreeSet<Vec<Value>>> {
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let bounds = Bounds { core: IssueRule::Gpu, ..combining };
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
-    let asked = Requirements { allowed: None, may_block: true };
+    let requirements = Requirements { allowed: None, may_block: true };
     let mut limits = Limits { states_max: 300_000, ..Limits::default() };
-    let found = explorer.explore(test, &Placement::spread(test), &asked, &mut limits).ok()?;
+    let found = explorer.explore(test, &Placement::spread(test), &requirements, &mut limits).ok()?;
     found.incomplete.is_none().then_some(found.outcomes)
 }
 
@@ -61,8 +61,9 @@ fn a_thread_that_never_reaches_memory_ends_the_run() {
     let text = "OPENCL x\n{ }\nP0@wg 0, dev 0 (global int* x) { while (1) { } *x = 1; }\nforall (x=1)\n";
     let test = litmus::parse::parse(text).expect("it is a test");
     let system = Systems::with_folder("none").load("hrf-8cu").expect("a built-in machine");
-    let made = program(&test, 0, 0).expect("made to run");
-    let error = program_on(&system, "vi", made, RunOptions::default(), &mut ()).expect_err("it never ends");
+    let program = program(&test, 0, 0).expect("made to run");
+    let error =
+        program_on(&system, "vi", program, RunOptions::default(), &mut ()).expect_err("it never ends");
     assert!(error.to_string().contains("P0 runs forever without an access to memory"), "{error}");
 }
 

@@ -48,9 +48,9 @@ fn comes_out<P: Protocol>(load: &str, bounds: Bounds) -> Trace {
     let placement = Placement::spread(program);
     let one_memory = [[0, 0, 0], [0, 0, 1], [0, 1, 1], [1, 0, 1], [1, 1, 1]];
     let allowed: BTreeSet<_> = one_memory.into_iter().map(|outcome| outcome.to_vec()).collect();
-    let asked = Requirements { allowed: Some(&allowed), may_block: false };
+    let requirements = Requirements { allowed: Some(&allowed), may_block: false };
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
-    let found = explorer.explore(program, &placement, &asked, &mut Limits::default());
+    let found = explorer.explore(program, &placement, &requirements, &mut Limits::default());
     let violation =
         found.expect("the machine has all that it needs").violation.expect("a stale copy is read");
     assert_eq!(violation.fault, Fault::Outcome);

@@ -157,12 +157,12 @@ fn generated_programs() {
     let mut tally = Tally::default();
     let mut bound = Bound::new(2, 4, 2);
     bound.kinds = vec![Kind::Load, Kind::Store, Kind::SyncStore, Kind::Await, Kind::ConditionalLoad];
-    for (n, made) in programs(&bound).enumerate().filter(|(n, _)| n % 97 == 0).take(150) {
-        tally.add(&system, &format!("program {n}"), &made.program, 12);
+    for (n, generated) in programs(&bound).enumerate().filter(|(n, _)| n % 97 == 0).take(150) {
+        tally.add(&system, &format!("program {n}"), &generated.program, 12);
     }
     let bound = Bound::new(3, 6, 2);
-    for (n, made) in sample(&bound, 7).take(100).enumerate() {
-        tally.add(&system, &format!("sample {n}"), &made.program, 12);
+    for (n, generated) in sample(&bound, 7).take(100).enumerate() {
+        tally.add(&system, &format!("sample {n}"), &generated.program, 12);
     }
     assert!(tally.race_free >= 100 && tally.racy >= 500, "{tally:#?}");
     assert_eq!(tally.never_seen, Vec::<String>::new());

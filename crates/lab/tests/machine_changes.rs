@@ -30,7 +30,7 @@ fn a_level_is_changed_by_its_name() {
 }
 
 #[test]
-fn an_error_in_the_machine_file_keeps_its_place_there() {
+fn an_error_in_the_machine_file_names_its_place_in_that_file() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("broken-base");
     fs::create_dir_all(&folder).unwrap();
     let path = folder.join("broken.toml");

@@ -174,7 +174,7 @@ fn pictures(page: &str) -> Vec<([f64; 2], &str)> {
 }
 
 #[test]
-fn no_text_leaves_its_picture_or_overlaps() {
+fn texts_stay_within_their_picture_and_do_not_overlap() {
     let page = page();
     let pictures = pictures(&page);
     assert_eq!(pictures.len(), 2 * (6 + 3));

@@ -140,7 +140,7 @@ fn tags(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn a_hostile_name_stays_text_and_nothing_is_fetched() {
+fn a_hostile_name_stays_text_and_fetches_no_resource() {
     for page in [of_results(&results(HOSTILE)), of_difference(&difference(HOSTILE))] {
         assert!(!page.contains('\u{0}'));
         for tag in tags(&page) {
@@ -198,7 +198,7 @@ fn every_link_of_a_report_leads_somewhere_in_it() {
 }
 
 #[test]
-fn figures_of_one_place_are_told_apart_by_their_titles() {
+fn titles_distinguish_figures_of_one_place() {
     let mut results = results("plain");
     let first = results.figures[0].clone();
     results.figures.push(Figure { id: "second".to_owned(), title: "Second".to_owned(), ..first.clone() });
@@ -243,7 +243,7 @@ fn an_order_says_how_many_of_its_comparisons_hold() {
 }
 
 #[test]
-fn a_report_can_be_made_again_from_its_results_as_json() {
+fn a_report_can_be_rebuilt_from_its_results_as_json() {
     let before = results("plain");
     let text = serde_json::to_string(&before).unwrap();
     let after: Results = serde_json::from_str(&text).unwrap();

@@ -298,7 +298,7 @@ fn reproduce(folder: &Path, out: &Path, jobs: usize) -> (Outcome, Results) {
 }
 
 #[test]
-fn a_second_run_does_nothing_and_reports_the_same_whatever_the_number_of_threads() {
+fn a_second_run_simulates_nothing_and_gives_the_same_report() {
     let (folder, out) = (small("again", str::to_owned), scratch("again-out"));
     let (first, results) = reproduce(&folder, &out, 3);
     assert_eq!((first.ran, first.found, first.rows.len()), (4, 0, 4));

@@ -13,7 +13,7 @@ use workloads::stealing::{Layout, Policy, Queues, Refill, StealOutcome, Stealing
 
 /// An operation that a thread performed: its effect, its word, and its memory order and scope.
 #[derive(Clone, Debug, PartialEq)]
-struct Step {
+struct Access {
     what: Effect,
     word: String,
     semantics: Semantics,
@@ -30,7 +30,7 @@ enum Effect {
 #[derive(Clone, Debug, PartialEq)]
 enum End {
     /// The thread waits for the value of this word, because no given values are left.
-    Asks(String),
+    AwaitsValue(String),
     /// The thread has ended, with these results.
     Done(BTreeMap<String, i64>),
     /// The thread did what the litmus program does not model: it failed, or accessed an element with
@@ -83,22 +83,22 @@ fn launched(session: &mut Session) -> KernelId {
 impl Thread<'_> {
     /// Runs the thread. Its reads receive the values in `answers`, in order. Returns the operations
     /// performed, and the state of the thread at the end.
-    fn run(&self, answers: &[i64]) -> (Vec<Step>, End) {
+    fn run(&self, answers: &[i64]) -> (Vec<Access>, End) {
         let mut session = Session::new((self.make)(), Shape::default());
         let kernel = launched(&mut session);
         session.ops().clear_posted();
         let mut wave = session.spawn(kernel, self.at);
         let mut answers = answers.iter().copied();
-        let (mut steps, mut results) = (Vec::new(), BTreeMap::new());
+        let (mut accesses, mut results) = (Vec::new(), BTreeMap::new());
         loop {
             let polled = wave.poll();
-            if let Some(end) = self.perform(&session, &mut answers, &mut steps, &mut results) {
-                return (steps, end);
+            if let Some(end) = self.perform(&session, &mut answers, &mut accesses, &mut results) {
+                return (accesses, end);
             }
             match polled {
                 Polled::Waiting(_) => {}
-                Polled::Ended => return (steps, End::Done(results)),
-                Polled::Faulted(_) => return (steps, End::Out),
+                Polled::Ended => return (accesses, End::Done(results)),
+                Polled::Faulted(_) => return (accesses, End::Out),
             }
         }
     }
@@ -107,7 +107,7 @@ impl Thread<'_> {
         &self,
         session: &Session,
         answers: &mut dyn Iterator<Item = i64>,
-        steps: &mut Vec<Step>,
+        accesses: &mut Vec<Access>,
         results: &mut BTreeMap<String, i64>,
     ) -> Option<End> {
         let arrays = session.arrays();
@@ -141,9 +141,9 @@ impl Thread<'_> {
                 }
                 other => panic!("{other:?} of {word}"),
             };
-            steps.push(Step { what, word: word.clone(), semantics: op.semantics });
+            accesses.push(Access { what, word: word.clone(), semantics: op.semantics });
             if op.reads() {
-                let Some(found) = answers.next() else { return Some(End::Asks(word)) };
+                let Some(found) = answers.next() else { return Some(End::AwaitsValue(word)) };
                 op.set_value(lane, found as u64);
             }
             ops.complete(id);
@@ -173,15 +173,15 @@ const READS_MAX: usize = 10;
 fn compare(kernel: &Thread<'_>, litmus: &Thread<'_>) -> Result<usize, String> {
     let (mut open, mut ways) = (vec![Vec::new()], 0);
     while let Some(answers) = open.pop() {
-        let (steps, end) = kernel.run(&answers);
+        let (accesses, end) = kernel.run(&answers);
         let (shown, shown_end) = litmus.run(&answers);
-        let is_out = end == End::Out && shown.starts_with(&steps);
-        if !is_out && (&shown, &shown_end) != (&steps, &end) {
-            return Err(format!("after {answers:?}: {shown:?} {shown_end:?}, and not {steps:?} {end:?}"));
+        let is_out = end == End::Out && shown.starts_with(&accesses);
+        if !is_out && (&shown, &shown_end) != (&accesses, &end) {
+            return Err(format!("after {answers:?}: {shown:?} {shown_end:?}, and not {accesses:?} {end:?}"));
         }
         match end {
             End::Out => {}
-            End::Asks(word) if answers.len() < READS_MAX => {
+            End::AwaitsValue(word) if answers.len() < READS_MAX => {
                 open.extend(values(&word).iter().map(|&value| [&*answers, &[value]].concat()));
             }
             _ => ways += 1,

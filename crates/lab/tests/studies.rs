@@ -523,7 +523,7 @@ fn example(name: &str) -> (PathBuf, String) {
 }
 
 #[test]
-fn every_example_of_the_repository_is_read_as_it_stands() {
+fn every_example_of_the_repository_is_valid() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../experiments/example");
     let mut names: Vec<String> = fs::read_dir(folder)
         .unwrap()

@@ -161,9 +161,9 @@ fn sets_are_taken_apart_event_by_event() {
 #[test]
 fn models_can_request_coherence_orders() {
     // The model requests all orders of the writes. They are equal to the orders of `co`.
-    let asked = "include \"cross.cat\"\nwith ws from generate_cos(co0)
+    let model = "include \"cross.cat\"\nwith ws from generate_cos(co0)
                  let read = rf^-1; ws acyclic po | rf | ws | (read \\ id)";
-    assert_eq!(counts(SB, asked), (0, 3));
+    assert_eq!(counts(SB, model), (0, 3));
     // Orders of the writes that do not extend program order are left out.
     assert_eq!(counts(PLAIN, "with mo from generate_orders(W, po) empty 0"), (1, 0));
     // For the writes that the model does not order, executions differ only in the choice of the
@@ -228,7 +228,7 @@ fn generated_orders_lie_among_their_writes() {
 }
 
 #[test]
-fn a_swap_depends_on_what_it_compares() {
+fn a_compare_and_swap_depends_on_its_expected_value() {
     let test = "C swap\n{}\nP0(atomic_int* x, int* e) { *e = 0; atomic_compare_exchange_strong_explicit(x, e, 1, memory_order_relaxed, memory_order_relaxed); }\nexists ([x]=1)";
     assert_eq!(counts(test, "acyclic po | rf | co | fr empty rmw \\ ctrl"), (1, 0));
     // An exchange writes its operand.

@@ -15,8 +15,8 @@ fn options(reading: Reading) -> Options {
     Options { first_race_only: true, ..Options::new(reading) }
 }
 
-fn race_free(made: &Generated, reading: Reading) -> bool {
-    hrf::check(&made.program, &options(reading)).unwrap().is_race_free()
+fn race_free(generated: &Generated, reading: Reading) -> bool {
+    hrf::check(&generated.program, &options(reading)).unwrap().is_race_free()
 }
 
 fn everything(threads: usize, operations: usize) -> Bound {
@@ -38,7 +38,7 @@ fn everything(threads: usize, operations: usize) -> Bound {
 
 /// The programs as texts that show only the operations of each thread. The texts leave out the
 /// scope trees, the lines of locations and the placements of threads.
-fn shapes(made: impl Iterator<Item = Generated>) -> BTreeSet<String> {
+fn shapes(generated: impl Iterator<Item = Generated>) -> BTreeSet<String> {
     let letter = |kind: Kind| match kind {
         Kind::Load => 'r',
         Kind::Store => 'w',
@@ -48,11 +48,12 @@ fn shapes(made: impl Iterator<Item = Generated>) -> BTreeSet<String> {
         let ops = skeleton.threads[t].iter();
         ops.map(|op| format!("{}{}", letter(op.kind), op.location)).collect()
     };
-    made.map(|made| {
-        let skeleton = &made.skeleton;
-        (0..skeleton.threads.len()).map(|t| thread(skeleton, t)).collect::<Vec<_>>().join("|")
-    })
-    .collect()
+    generated
+        .map(|generated| {
+            let skeleton = &generated.skeleton;
+            (0..skeleton.threads.len()).map(|t| thread(skeleton, t)).collect::<Vec<_>>().join("|")
+        })
+        .collect()
 }
 
 #[test]
@@ -94,13 +95,13 @@ fn three_threads_have_the_chains_of_the_paper() {
 
 #[test]
 fn no_sequentially_consistent_execution_closes_a_cycle() {
-    let mut asked = 0;
-    for made in cycles(&Bound::new(3, 6, 3)).step_by(53) {
-        let verdict = hrf::check(&made.program, &Options::new(Reading::of(Model::Drf))).unwrap();
-        assert!(!verdict.condition_met(&made.program), "{}", made.to_text());
-        asked += 1;
+    let mut count = 0;
+    for generated in cycles(&Bound::new(3, 6, 3)).step_by(53) {
+        let verdict = hrf::check(&generated.program, &Options::new(Reading::of(Model::Drf))).unwrap();
+        assert!(!verdict.condition_met(&generated.program), "{}", generated.to_text());
+        count += 1;
     }
-    assert!(asked > 100);
+    assert!(count > 100);
     // If all accesses are relaxed, the model allows the outcome of nearly every shape of a cycle of
     // two threads.
     let relaxed = Bound {
@@ -111,7 +112,9 @@ fn no_sequentially_consistent_execution_closes_a_cycle() {
     };
     let model = litmus::cat::shipped("rc11").unwrap().unwrap();
     let opens: Vec<bool> = cycles(&relaxed)
-        .map(|made| litmus::check::check(&made.program, &model, &mut Default::default()).unwrap().verdict)
+        .map(|generated| {
+            litmus::check::check(&generated.program, &model, &mut Default::default()).unwrap().verdict
+        })
         .collect();
     // All shapes except load buffering, which RC11 forbids.
     assert_eq!(opens.iter().filter(|&&open| open).count(), 5);
@@ -137,11 +140,11 @@ fn the_text_of_a_program_is_the_program() {
     let mut bound = Bound { orderings: vec![Ordering::AcquireRelease, Ordering::SeqCst], ..everything(2, 3) };
     bound.kinds.push(Kind::Take);
     let chosen = programs(&bound).step_by(17).chain(cycles(&Bound::new(3, 6, 2)).step_by(97).take(200));
-    for made in chosen {
-        let text = made.to_text();
+    for generated in chosen {
+        let text = generated.to_text();
         let read = parse(&text).unwrap_or_else(|error| panic!("{error} in {text}"));
         for reading in [Reading::of(Model::HrfDirect), Reading::of(Model::HrfIndirect).same_location()] {
-            let ours = hrf::check(&made.program, &Options::new(reading)).unwrap();
+            let ours = hrf::check(&generated.program, &Options::new(reading)).unwrap();
             let theirs = hrf::check(&read, &Options::new(reading)).unwrap();
             assert_eq!(ours.states, theirs.states, "{text}");
             assert_eq!(ours.races.len(), theirs.races.len(), "{text}");
@@ -152,9 +155,9 @@ fn the_text_of_a_program_is_the_program() {
 #[test]
 fn the_same_bound_and_seed_make_the_same_programs() {
     let bound = Bound::new(4, 10, 3);
-    let first: Vec<String> = sample(&bound, 7).take(50).map(|made| made.to_text()).collect();
-    let again: Vec<String> = sample(&bound, 7).take(50).map(|made| made.to_text()).collect();
-    let other: Vec<String> = sample(&bound, 8).take(50).map(|made| made.to_text()).collect();
+    let first: Vec<String> = sample(&bound, 7).take(50).map(|generated| generated.to_text()).collect();
+    let again: Vec<String> = sample(&bound, 7).take(50).map(|generated| generated.to_text()).collect();
+    let other: Vec<String> = sample(&bound, 8).take(50).map(|generated| generated.to_text()).collect();
     assert_eq!(first, again);
     assert_ne!(first, other);
 }
@@ -163,13 +166,20 @@ fn the_same_bound_and_seed_make_the_same_programs() {
 fn a_sample_keeps_within_its_bound() {
     let bound = Bound { compute_units_max: 2, words_of_line_max: 2, ..Bound::new(4, 9, 3) };
     let mut largest = 0;
-    for made in sample(&bound, 1).take(300) {
-        largest = largest.max(made.operations());
-        assert!(made.operations() <= 9 && made.program.threads.len() <= 4, "{}", made.to_text());
-        assert!(made.program.locations.len() <= 3 && made.lines.len() == made.program.locations.len());
-        assert!(made.compute_units.iter().all(|&unit| unit < 2));
-        for line in &made.lines {
-            assert!(made.lines.iter().filter(|l| *l == line).count() <= 2);
+    for generated in sample(&bound, 1).take(300) {
+        largest = largest.max(generated.operations());
+        assert!(
+            generated.operations() <= 9 && generated.program.threads.len() <= 4,
+            "{}",
+            generated.to_text()
+        );
+        assert!(
+            generated.program.locations.len() <= 3
+                && generated.lines.len() == generated.program.locations.len()
+        );
+        assert!(generated.compute_units.iter().all(|&unit| unit < 2));
+        for line in &generated.lines {
+            assert!(generated.lines.iter().filter(|l| *l == line).count() <= 2);
         }
     }
     assert_eq!(largest, 9);
@@ -179,12 +189,12 @@ fn a_sample_keeps_within_its_bound() {
 fn threads_of_a_work_group_share_a_compute_unit() {
     let bound = Bound { compute_units_max: 2, ..Bound::new(3, 3, 1) };
     let mut shared = 0;
-    for made in programs(&bound) {
-        let groups = &made.skeleton.tree[0];
+    for generated in programs(&bound) {
+        let groups = &generated.skeleton.tree[0];
         for t in 0..groups.len() {
             for u in 0..t {
-                let same = made.compute_units[t] == made.compute_units[u];
-                assert!(groups[t] != groups[u] || same, "{:?}", made.skeleton);
+                let same = generated.compute_units[t] == generated.compute_units[u];
+                assert!(groups[t] != groups[u] || same, "{:?}", generated.skeleton);
                 shared += usize::from(groups[t] != groups[u] && same);
             }
         }
@@ -199,34 +209,35 @@ fn some_programs_test_synchronization_and_straight_lines_do_not() {
         ..Bound::new(2, 4, 2)
     };
     let reading = Reading::of(Model::HrfIndirect);
-    let tells = |made: &Generated| verdict_if_synchronized(made, &Options::new(reading)).unwrap().is_some();
-    assert_eq!(programs(&straight).filter(tells).count(), 0);
+    let is_synchronized =
+        |generated: &Generated| verdict_if_synchronized(generated, &Options::new(reading)).unwrap().is_some();
+    assert_eq!(programs(&straight).filter(is_synchronized).count(), 0);
     let waiting = Bound { kinds: vec![Kind::Store, Kind::SyncStore, Kind::Await], ..Bound::new(2, 4, 2) };
-    assert!(programs(&waiting).filter(tells).count() > 0);
+    assert!(programs(&waiting).filter(is_synchronized).count() > 0);
     let conditional = Bound {
         kinds: vec![Kind::Load, Kind::Store, Kind::SyncStore, Kind::ConditionalLoad],
         ..Bound::new(2, 4, 2)
     };
-    assert!(programs(&conditional).filter(tells).count() > 0);
+    assert!(programs(&conditional).filter(is_synchronized).count() > 0);
 }
 
 /// The claim `hrf.sec4.compat`: a program that is race-free under HRF-direct is race-free under
 /// HRF-indirect.
 #[test]
-fn nothing_that_is_race_free_under_direct_races_under_indirect() {
+fn programs_race_free_under_direct_are_race_free_under_indirect() {
     let direct = Reading::of(Model::HrfDirect);
     let indirect = Reading::of(Model::HrfIndirect);
     let mut free = 0;
-    let made = programs(&everything(2, 3)).chain(cycles(&Bound::new(3, 6, 3)).step_by(11));
-    for made in made.chain(sample(&Bound::new(4, 8, 3), 1).take(300)) {
+    let generated = programs(&everything(2, 3)).chain(cycles(&Bound::new(3, 6, 3)).step_by(11));
+    for generated in generated.chain(sample(&Bound::new(4, 8, 3), 1).take(300)) {
         for (direct, indirect) in [
             (direct, indirect),
             (direct.same_location(), indirect.same_location()),
             (direct.with_inclusion(), indirect.with_inclusion()),
         ] {
-            if race_free(&made, direct) {
+            if race_free(&generated, direct) {
                 free += 1;
-                assert!(race_free(&made, indirect), "{}", made.to_text());
+                assert!(race_free(&generated, indirect), "{}", generated.to_text());
             }
         }
     }
@@ -240,17 +251,17 @@ fn programs_of_system_scope_without_ordinary_race_are_race_free_under_both() {
     let bound =
         Bound { levels: vec![LevelBound { level: Level::System, instances_max: 1 }], ..everything(3, 3) };
     let mut free = 0;
-    for made in programs(&bound) {
-        let drf = hrf::check(&made.program, &Options::new(Reading::of(Model::Drf))).unwrap();
+    for generated in programs(&bound) {
+        let drf = hrf::check(&generated.program, &Options::new(Reading::of(Model::Drf))).unwrap();
         assert!(drf.races.iter().all(|race| race.pair.kind == RaceKind::Ordinary));
         if !drf.is_race_free() {
             continue;
         }
         free += 1;
         for model in [Model::HrfDirect, Model::HrfIndirect] {
-            let verdict = hrf::check(&made.program, &Options::new(Reading::of(model))).unwrap();
-            assert!(verdict.is_race_free(), "{model}: {}", made.to_text());
-            assert_eq!(verdict.states, drf.states, "{model}: {}", made.to_text());
+            let verdict = hrf::check(&generated.program, &Options::new(Reading::of(model))).unwrap();
+            assert!(verdict.is_race_free(), "{model}: {}", generated.to_text());
+            assert_eq!(verdict.states, drf.states, "{model}: {}", generated.to_text());
         }
     }
     assert!(free > 100, "only {free} race-free");

@@ -135,8 +135,8 @@ fn cat_and_exploration_agree_on_all_programs_of_two_threads_and_three_operations
     let bound = Bound { kinds, single_thread_scopes: true, ..Bound::new(2, 3, 2) };
     let mut comparison = Comparison::new();
     for _ in 0..3 {
-        for made in programs(&bound) {
-            comparison.compare(&made.program, &made.to_text());
+        for generated in programs(&bound) {
+            comparison.compare(&generated.program, &generated.to_text());
         }
         // In the next iteration, each program is compared under another reading.
         comparison.so_far.programs += 1;
@@ -148,8 +148,8 @@ fn cat_and_exploration_agree_on_all_programs_of_two_threads_and_three_operations
 fn cat_and_exploration_agree_on_critical_cycles() {
     let mut comparison = Comparison::new();
     let bound = Bound::new(3, 6, 3);
-    for made in cycles(&bound).step_by(41).take(1500) {
-        comparison.compare(&made.program, &made.to_text());
+    for generated in cycles(&bound).step_by(41).take(1500) {
+        comparison.compare(&generated.program, &generated.to_text());
     }
     comparison.end();
 }
@@ -157,8 +157,8 @@ fn cat_and_exploration_agree_on_critical_cycles() {
 #[test]
 fn cat_and_exploration_agree_on_samples() {
     let mut comparison = Comparison::new();
-    for made in sample(&Bound::new(4, 8, 3), 3).take(400) {
-        comparison.compare(&made.program, &made.to_text());
+    for generated in sample(&Bound::new(4, 8, 3), 3).take(400) {
+        comparison.compare(&generated.program, &generated.to_text());
     }
     assert!(comparison.so_far.racy > 0);
 }

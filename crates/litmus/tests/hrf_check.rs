@@ -152,7 +152,7 @@ fn executions_that_the_filter_refuses_neither_count_nor_race() {
 }
 
 #[test]
-fn a_barrier_orders_what_its_scope_holds() {
+fn a_barrier_orders_threads_within_its_scope() {
     let barrier = "barrier(CLK_GLOBAL_MEM_FENCE);";
     let bodies = [format!("*x = 1; {barrier}"), format!("{barrier} int r = *x;")];
     let program = test(&[(0, &bodies[0]), (0, &bodies[1])], "forall (P1:r=1)");
@@ -288,8 +288,8 @@ fn the_search_enters_few_of_the_interleavings() {
         })
         .collect();
     let threads: Vec<(u32, &str)> = (0..4).map(|t| (t as u32, bodies[t].as_str())).collect();
-    let asked = (0..4).map(|t| format!("P{t}:r0=0 /\\ P{t}:r1=0")).collect::<Vec<_>>().join(" /\\ ");
-    let program = test(&threads, &format!("exists ({asked})"));
+    let condition = (0..4).map(|t| format!("P{t}:r0=0 /\\ P{t}:r1=0")).collect::<Vec<_>>().join(" /\\ ");
+    let program = test(&threads, &format!("exists ({condition})"));
     let verdict = judge(&program, INDIRECT);
     assert!(verdict.is_race_free());
     assert!(verdict.effort.states < 369_600 / 20, "{:?}", verdict.effort);

@@ -5,7 +5,7 @@ mod common;
 
 use std::collections::BTreeSet;
 
-use common::oracle::{Site, truth};
+use common::oracle::{Site, oracle_result};
 use common::random::{Features, Rng, program};
 use common::show;
 use litmus::hrf::{self, Conflicting, Model, Options, Reading, RelaxedAs, SyncOrder};
@@ -41,7 +41,7 @@ fn compare(seed: u64, count: usize, features: Features) -> usize {
             if n % 5 == 4 {
                 reading = reading.relaxed_as([RelaxedAs::Data, RelaxedAs::AcqRel][n % 2]);
             }
-            let Some(truth) = truth(&program, reading, 3000) else { continue };
+            let Some(expected) = oracle_result(&program, reading, 3000) else { continue };
             compared += 1;
             let mut options = Options::new(reading);
             if n % 4 == 1 {
@@ -50,10 +50,10 @@ fn compare(seed: u64, count: usize, features: Features) -> usize {
             let verdict = hrf::check(&program, &options).unwrap();
             let races: BTreeSet<_> = verdict.races.iter().map(|race| sites(&race.pair)).collect();
             let ordered: BTreeSet<_> = verdict.ordered.iter().map(sites).collect();
-            assert_eq!(verdict.states, truth.finals, "outcomes under {reading:?} of {}", show(&program));
-            assert_eq!(races, truth.races, "races under {reading:?} of {}", show(&program));
-            assert_eq!(ordered, truth.ordered, "ordered pairs under {reading:?} of {}", show(&program));
-            synchronized += usize::from(truth.races.is_empty() && verdict.orders_data());
+            assert_eq!(verdict.states, expected.finals, "outcomes under {reading:?} of {}", show(&program));
+            assert_eq!(races, expected.races, "races under {reading:?} of {}", show(&program));
+            assert_eq!(ordered, expected.ordered, "ordered pairs under {reading:?} of {}", show(&program));
+            synchronized += usize::from(expected.races.is_empty() && verdict.orders_data());
         }
     }
     assert!(compared > count, "only {compared} comparisons of {count} programs");

@@ -96,7 +96,7 @@ fn figure_7_races_unless_scopes_may_include_one_another() {
 }
 
 #[test]
-fn figure_8_goes_down_the_pipeline_under_indirect_only() {
+fn figure_8_is_race_free_under_indirect_only() {
     races("fig8.litmus", DIRECT, RaceKind::Ordinary, &[((0, 13), (2, 25))]);
     is_race_free("fig8.litmus", INDIRECT, true);
     // No scope of the pipeline holds another, so inclusion adds nothing.
@@ -167,15 +167,15 @@ fn separates(name: &str, free: Reading, racy: Reading) {
 /// programs in which synchronization orders data accesses count.
 #[track_caller]
 fn is_smallest(bound: &Bound, operations: usize, free: Reading, racy: Reading, data: bool) {
-    let first = programs(bound).find(|made| {
+    let first = programs(bound).find(|generated| {
         let check = |reading| {
             let options = Options { first_race_only: true, ..Options::new(reading) };
-            hrf::check(&made.program, &options).unwrap()
+            hrf::check(&generated.program, &options).unwrap()
         };
         let verdict = check(free);
         verdict.is_race_free() && (!data || verdict.orders_data()) && !check(racy).is_race_free()
     });
-    assert_eq!(first.map(|made| made.operations()), Some(operations));
+    assert_eq!(first.map(|generated| generated.operations()), Some(operations));
 }
 
 fn all_scopes(threads: usize, operations: usize) -> Bound {

@@ -43,7 +43,7 @@ fn a_thread_that_waits_at_a_barrier_does_not_spin() {
 }
 
 #[test]
-fn a_barrier_lets_no_thread_pass_alone() {
+fn a_thread_passes_a_barrier_only_with_the_others() {
     // The thread that spins after the barrier has met the other thread at the barrier.
     let test = "VULKAN behind\n{ x=0; }\nP0@sg 0, wg 0, qf 0 | P1@sg 1, wg 0, qf 0 ;\n\
                 cbar.wg 0 | st.atom.wg.sc0 x, 1 ;\n L: | cbar.wg 0 ;\n\
@@ -52,7 +52,7 @@ fn a_barrier_lets_no_thread_pass_alone() {
 }
 
 #[test]
-fn an_execution_of_the_model_alone_spins() {
+fn a_weak_execution_may_spin_although_no_interleaving_does() {
     // Each thread waits for the other only if both loads pass both stores.
     let test = "PTX both\n{ x=0; y=0; }\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n\
                 st.relaxed.gpu x, 1 | st.relaxed.gpu y, 1 ;\n\

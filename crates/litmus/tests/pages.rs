@@ -134,7 +134,7 @@ fn render(model: &str, text: &str) -> String {
 }
 
 #[test]
-fn every_model_has_a_page_that_says_what_its_file_says() {
+fn the_page_of_every_model_matches_its_file() {
     let folder = root().join("docs/models");
     for model in shipped_names() {
         let path = folder.join(format!("{}.md", model.name));

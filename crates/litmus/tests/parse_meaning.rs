@@ -205,7 +205,7 @@ fn comments_descriptions_and_blank_cells_have_no_meaning() {
 }
 
 #[test]
-fn a_commutative_update_is_marked_in_both_dialects_and_nothing_else_can_be() {
+fn only_updates_can_be_marked_commutative_in_both_dialects() {
     let c = |call: &str| {
         format!("OPENCL t\n{{}}\nP0@wg 0, dev 0 (global atomic_int* x) {{ {call}; }}\nexists (x=1)")
     };

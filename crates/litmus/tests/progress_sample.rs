@@ -29,13 +29,13 @@ fn assert_table(table: &str, model: &str, scheduler: Scheduler) {
 }
 
 #[test]
-fn ptx_ends_as_the_sample_says() {
+fn ptx_termination_matches_the_sample() {
     assert_table("PTXv6_0-Liveness", "ptx-6.0", Scheduler::Fair);
     assert_table("PTXv7_5-Liveness", "ptx-7.5", Scheduler::Fair);
 }
 
 #[test]
-fn vulkan_ends_as_the_sample_says() {
+fn vulkan_termination_matches_the_sample() {
     assert_table("VULKAN-Liveness-Fair", "vulkan", Scheduler::Fair);
     assert_table("VULKAN-Liveness-OBE", "vulkan", Scheduler::Obe);
     assert_table("VULKAN-Liveness-HSA", "vulkan", Scheduler::Hsa);

@@ -257,7 +257,7 @@ fn witnesses_of_a_forbidden_condition_lack_its_property() {
 }
 
 #[test]
-fn states_that_differ_in_terms_of_the_filter_alone_are_one() {
+fn states_that_differ_only_in_filter_terms_count_once() {
     let (_, report) =
         run(&SB.replace("exists (0:r0=0 /\\ 1:r0=0)", "filter (1:r0 >= 0) exists (0:r0=0)"), "tso");
     let states: Vec<String> = report.states.iter().map(ToString::to_string).collect();

@@ -74,7 +74,7 @@ fn a_long_message_arrives_in_order_under_sequential_consistency() {
 }
 
 #[test]
-fn the_bound_itself_is_decided() {
+fn a_program_at_the_bound_is_decided() {
     let at_bound = report(&coherence(BOUND - 3, "relaxed.gpu"), "ptx-6.0");
     assert!(at_bound.complete && at_bound.decided && !at_bound.verdict);
     assert_eq!(at_bound.states.len(), (BOUND - 2) * (BOUND - 1) / 2);
@@ -97,15 +97,15 @@ fn readers(readers: usize) -> String {
     let mut text = String::from(
         "C readers\n{}\nP0(atomic_int* x) { atomic_store_explicit(x, 1, memory_order_relaxed); }\n",
     );
-    let mut asked = Vec::new();
+    let mut conditions = Vec::new();
     for thread in 1..=readers {
         let _ = writeln!(
             text,
             "P{thread}(atomic_int* x) {{ int r0 = atomic_load_explicit(x, memory_order_relaxed); }}"
         );
-        asked.push(format!("{thread}:r0=1"));
+        conditions.push(format!("{thread}:r0=1"));
     }
-    let _ = write!(text, "exists ({})", asked.join(" /\\ "));
+    let _ = write!(text, "exists ({})", conditions.join(" /\\ "));
     text
 }
 

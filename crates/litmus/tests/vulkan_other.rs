@@ -25,7 +25,7 @@ fn answer(report: &Report) -> (BTreeSet<String>, bool) {
 }
 
 #[test]
-fn another_tools_model_of_vulkan_says_the_same() {
+fn another_tools_model_of_vulkan_agrees() {
     let Some(folder) = std::env::var_os("FENCEPOST_HERD_MODELS").map(PathBuf::from) else {
         eprintln!("skipped: FENCEPOST_HERD_MODELS does not name the folder of models");
         return;

@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn it_behaves_as_an_ordered_map() {
+    fn a_lookup_behaves_as_an_ordered_map() {
         let mut map: Lookup<u32, Vec<u32>> = Lookup::default();
         let mut oracle: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for i in 0..2000u32 {

@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_behaves_as_a_deque() {
+    fn the_queue_behaves_as_a_deque() {
         let (mut queue, mut oracle) = (Queue::default(), VecDeque::new());
         for i in 0..4000u32 {
             match (i.wrapping_mul(0x9e37_79b9) >> 24) % 5 {

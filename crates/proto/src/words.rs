@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_one_is_singular() {
+    fn the_count_one_takes_the_singular() {
         let nouns = ["arc", "vertex", "entry", "access", "task-front"];
         let one = ["1 arc", "1 vertex", "1 entry", "1 access", "1 task-front"];
         let none = ["0 arcs", "0 vertices", "0 entries", "0 accesses", "0 task-fronts"];

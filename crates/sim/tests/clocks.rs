@@ -98,7 +98,7 @@ fn a_deadline_that_another_input_meets_is_followed_by_the_next_one() {
 }
 
 /// The number of requests that a cache sends while its wavefront repeats one load.
-fn asked<P: Protocol>(loads: u32, change: impl Fn(&mut System)) -> u64 {
+fn fetches<P: Protocol>(loads: u32, change: impl Fn(&mut System)) -> u64 {
     let mut system = system("hrf-8cu");
     change(&mut system);
     let program = Program::new("again", move |host| async move {
@@ -120,8 +120,8 @@ fn asked<P: Protocol>(loads: u32, change: impl Fn(&mut System)) -> u64 {
 #[test]
 fn the_transit_time_of_an_answer_shortens_its_lease() {
     let hops = |cycles| move |system: &mut System| system.noc.hop_latency_cycles = cycles;
-    let (near, far) = (asked::<LongLease>(1000, hops(1)), asked::<LongLease>(1000, hops(12)));
-    let (near_kept, far_kept) = (asked::<LongKeeps>(1000, hops(1)), asked::<LongKeeps>(1000, hops(12)));
+    let (near, far) = (fetches::<LongLease>(1000, hops(1)), fetches::<LongLease>(1000, hops(12)));
+    let (near_kept, far_kept) = (fetches::<LongKeeps>(1000, hops(1)), fetches::<LongKeeps>(1000, hops(12)));
     assert!(far > near && near > near_kept, "{near}, {far}, {near_kept}, {far_kept}");
     assert!(
         far_kept <= near_kept,
@@ -135,5 +135,5 @@ fn a_lease_runs_during_the_access_to_memory() {
         (system.dram.row_hit_cycles, system.dram.row_miss_cycles) = (1000, 1000);
     };
     // The lease of 200 ticks has already expired when the line arrives, so the second load misses.
-    assert_eq!((asked::<LongLease>(2, slow), asked::<LongTags>(2, slow)), (2, 1));
+    assert_eq!((fetches::<LongLease>(2, slow), fetches::<LongTags>(2, slow)), (2, 1));
 }

@@ -53,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_resembles_nothing_gets_no_suggestion() {
+    fn a_name_without_similar_names_gets_no_suggestion() {
         assert_eq!(nearest("denovo", &["vi", "no-l1"]), None);
         assert_eq!(nearest("", &["vi"]), None);
         assert_eq!(nearest(&"v".repeat(1000), &["vi"]), None);

@@ -258,8 +258,8 @@ fn numbers_that_a_program_cannot_use_are_refused_with_their_place() {
             settings.set(name, value).unwrap_or_else(|error| panic!("{error}"));
         }
         let columns = (program.files)(&settings)[0].expected.columns.0;
-        let made = (program.make)(&[Arc::new(Table::new(columns, numbers))], &settings, 1);
-        made.err().map(|error| error.to_string()).unwrap_or_default()
+        let instance = (program.make)(&[Arc::new(Table::new(columns, numbers))], &settings, 1);
+        instance.err().map(|error| error.to_string()).unwrap_or_default()
     };
     assert_eq!(
         refused("barnes-hut", vec![0.0, 1.0, 2.0, 1.0, -0.0, 1.0, 2.0, 3.0], &[]),

@@ -86,8 +86,8 @@ fn a_seed_gives_the_same_graph_on_every_machine() {
         ("dictionary28", 0x29aab5e03ac25a91),
         ("OPF_10000", 0x49990e3831cd2b75),
     ];
-    let made = stand_in::all().iter().map(|it| (it.name, fingerprint(&it.generate(sixteenth(), 1))));
-    assert_eq!(made.collect::<Vec<_>>(), golden);
+    let fingerprints = stand_in::all().iter().map(|it| (it.name, fingerprint(&it.generate(sixteenth(), 1))));
+    assert_eq!(fingerprints.collect::<Vec<_>>(), golden);
 }
 
 #[test]

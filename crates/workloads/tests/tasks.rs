@@ -213,10 +213,10 @@ fn an_overflow_is_named_with_its_capacity_and_the_setting_to_raise() {
 #[test]
 fn more_queues_than_memory_holds_are_refused() {
     for (name, value) in [("group-queue", "1048576"), ("wave-queue", "1048576"), ("waves", "64")] {
-        let mut asked = find("queens").unwrap().defaults();
-        asked.set("work-groups", "4096").unwrap();
-        asked.set(name, value).unwrap();
-        let error = find("queens").unwrap().instance(&asked, 0).map(|_| ()).unwrap_err().to_string();
+        let mut settings = find("queens").unwrap().defaults();
+        settings.set("work-groups", "4096").unwrap();
+        settings.set(name, value).unwrap();
+        let error = find("queens").unwrap().instance(&settings, 0).map(|_| ()).unwrap_err().to_string();
         assert!(error.contains(name), "{error}");
     }
 }

@@ -34,7 +34,7 @@ impl SingleStation {
         self.machine.station(self.machine.nodes().position(self.id).expect("a node of the machine"))
     }
 
-    fn tell(&mut self, input: StationInput<&Request, &Msg, &MemoryReply>) -> Result<Record<Hlrc>, String> {
+    fn deliver(&mut self, input: StationInput<&Request, &Msg, &MemoryReply>) -> Result<Record<Hlrc>, String> {
         let at = self.machine.nodes().position(self.id).expect("a node of the machine");
         self.machine.record(at, &input)
     }
@@ -42,7 +42,7 @@ impl SingleStation {
     /// Delivers a message that another node has sent.
     fn message(&mut self, from: NodeId, msg: &Msg) -> Result<Record<Hlrc>, String> {
         let from = self.machine.nodes().position(from).expect("a node of the machine");
-        self.tell(StationInput::Message { from, msg })
+        self.deliver(StationInput::Message { from, msg })
     }
 
     fn request(&mut self, op: Op, order: Order) -> Result<Record<Hlrc>, String> {
@@ -50,7 +50,7 @@ impl SingleStation {
         let (hints, array, issuer) = (Hints::default(), ArrayId(0), Issuer::default());
         let (line, data, scope) = (LINE, LineData::default(), Scope::work_group(0));
         let request = Request { op, order, scope, issuer, hints, array, line, mask, data };
-        self.tell(StationInput::Request { slot: Slot(0), request: &request })
+        self.deliver(StationInput::Request { slot: Slot(0), request: &request })
     }
 }
 
@@ -115,7 +115,7 @@ fn register(bank: &mut SingleStation) {
     let msg = Msg::Bank(ToBank::Register { line: LINE, mask: ByteMask::range(0, 4), slot: Some(Slot(0)) });
     let fetch = bank.message(L1, &msg).expect("a row for it");
     let reply = MemoryReply { op: fetch.memory[0], data: LineData::default() };
-    let record = bank.tell(StationInput::Memory { reply: &reply }).expect("a row for it");
+    let record = bank.deliver(StationInput::Memory { reply: &reply }).expect("a row for it");
     let l1 = bank.machine.nodes().position(L1);
     assert!(record.sends.iter().any(|(to, msg)| Some(*to) == l1 && proto::Message::name(msg) == "Grant"));
 }

@@ -44,7 +44,7 @@ struct Bench<P: Protocol> {
     memory: VecDeque<(At, MemoryOp)>,
     emu: Option<At>,
     answers: BTreeMap<Slot, Option<LineData>>,
-    asked: u32,
+    requests: u32,
 }
 
 impl<P: Protocol> Bench<P> {
@@ -61,7 +61,7 @@ impl<P: Protocol> Bench<P> {
             memory: VecDeque::new(),
             emu: None,
             answers: BTreeMap::new(),
-            asked: 0,
+            requests: 0,
         };
         for at in 0..bench.machine.nodes().ids().len() as At {
             bench.step(at, &StationInput::Start);
@@ -114,8 +114,8 @@ impl<P: Protocol> Bench<P> {
             mask: ByteMask::range(0, 4),
             data,
         };
-        self.asked += 1;
-        let slot = Slot(self.asked);
+        self.requests += 1;
+        let slot = Slot(self.requests);
         self.step(self.l1(cu), &StationInput::Request { slot, request: &request });
         self.rest();
         slot

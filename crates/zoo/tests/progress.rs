@@ -29,7 +29,7 @@ impl SingleStation {
         SingleStation { at: at(&nodes), machine: Machine::new(nodes) }
     }
 
-    fn tell(&mut self, input: StationInput<&Request, &Msg, &MemoryReply>) -> Record<Vi> {
+    fn deliver(&mut self, input: StationInput<&Request, &Msg, &MemoryReply>) -> Record<Vi> {
         self.machine.record(self.at, &input).expect("no rule is violated")
     }
 }
@@ -74,11 +74,11 @@ fn l1_answers_despite(op: Op, disturb: &Request) -> bool {
     let mut sent: VecDeque<Msg> = VecDeque::new();
     let mut free = true;
     let access = request(op, Order::Relaxed, Level::WorkGroup);
-    let mut records = vec![l1.tell(StationInput::Request { slot: Slot(0), request: &access })];
+    let mut records = vec![l1.deliver(StationInput::Request { slot: Slot(0), request: &access })];
     for _ in 0..ROUNDS {
         sent.extend(records.iter_mut().flat_map(|record| record.sends.drain(..)).map(|(_, msg)| msg));
         if free {
-            records.push(l1.tell(StationInput::Request { slot: Slot(1), request: disturb }));
+            records.push(l1.deliver(StationInput::Request { slot: Slot(1), request: disturb }));
             free = false;
         }
         sent.extend(records.iter_mut().flat_map(|record| record.sends.drain(..)).map(|(_, msg)| msg));
@@ -93,7 +93,7 @@ fn l1_answers_despite(op: Op, disturb: &Request) -> bool {
                 None
             }
         };
-        records.extend(answer.map(|msg| l1.tell(StationInput::Message { from, msg: &msg })));
+        records.extend(answer.map(|msg| l1.deliver(StationInput::Message { from, msg: &msg })));
         let replies = records.iter_mut().flat_map(|record| record.replies.drain(..));
         let answered: Vec<Slot> = replies.map(|(slot, _)| slot).collect();
         if answered.contains(&Slot(0)) {
@@ -120,16 +120,16 @@ fn bank_answers_despite(msg: &ToBank, disturb: &ToBank) -> bool {
     let mut station = SingleStation::new(bank);
     let (requester, other) = (entry(station.machine.nodes(), 0), entry(station.machine.nodes(), 1));
     let mut memory = VecDeque::new();
-    let mut record = station.tell(StationInput::Message { from: requester, msg: &(*msg).into() });
+    let mut record = station.deliver(StationInput::Message { from: requester, msg: &(*msg).into() });
     for _ in 0..ROUNDS {
         memory.extend(record.memory.drain(..));
-        let disturbed = station.tell(StationInput::Message { from: other, msg: &(*disturb).into() });
+        let disturbed = station.deliver(StationInput::Message { from: other, msg: &(*disturb).into() });
         memory.extend(disturbed.memory);
         let mut sent = [record.sends, disturbed.sends].concat();
         record = Record::default();
         if let Some(op) = memory.pop_front() {
             let reply = MemoryReply { op, data: LineData::default() };
-            record = station.tell(StationInput::Memory { reply: &reply });
+            record = station.deliver(StationInput::Memory { reply: &reply });
             sent.append(&mut record.sends);
         }
         if sent.iter().any(|(to, _)| *to == requester) {
@@ -173,16 +173,16 @@ fn pins_a_way_with_waiters(
     let from = entry(station.machine.nodes(), 1);
     // Lines with even numbers belong to the first bank.
     let [first, second, third] = [0, 2, 4].map(LineAddr);
-    let mut tell = |line, op| match access(line, op) {
-        Access::Request(slot, request) => station.tell(StationInput::Request { slot, request: &request }),
-        Access::Message(msg) => station.tell(StationInput::Message { from, msg: &msg }),
+    let mut deliver = |line, op| match access(line, op) {
+        Access::Request(slot, request) => station.deliver(StationInput::Request { slot, request: &request }),
+        Access::Message(msg) => station.deliver(StationInput::Message { from, msg: &msg }),
     };
-    tell(first, Op::Store);
-    tell(second, Op::Store);
+    deliver(first, Op::Store);
+    deliver(second, Op::Store);
     if wait {
-        assert_eq!(tell(third, Op::Load).needs.len(), 1);
+        assert_eq!(deliver(third, Op::Load).needs.len(), 1);
     }
-    let record = tell(first, Op::Load);
+    let record = deliver(first, Op::Load);
     !record.sends.is_empty() || !record.memory.is_empty()
 }
 

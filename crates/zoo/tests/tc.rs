@@ -39,8 +39,8 @@ impl Bank {
     /// A bank that holds the line `LINE`. Compute unit 0 has a lease for this line.
     fn leased() -> Bank {
         let mut bank = Bank::new();
-        let asked = bank.receive(0, &Msg::from(ToBank::Get { line: LINE }));
-        let [op] = asked.memory[..] else { panic!("the bank fetches the line: {:?}", asked.memory) };
+        let record = bank.receive(0, &Msg::from(ToBank::Get { line: LINE }));
+        let [op] = record.memory[..] else { panic!("the bank fetches the line: {:?}", record.memory) };
         assert_eq!(bank.fill(op), ["Leased to 0, 2 ticks"]);
         bank
     }
@@ -55,7 +55,7 @@ impl Bank {
     }
 
     /// The answers to a message.
-    fn tell(&mut self, cu: u16, msg: &Msg) -> Vec<String> {
+    fn deliver(&mut self, cu: u16, msg: &Msg) -> Vec<String> {
         let record = self.receive(cu, msg);
         self.answers(&record)
     }
@@ -98,7 +98,7 @@ impl Bank {
 #[test]
 fn a_write_waits_for_the_lease_of_another_compute_unit() {
     let mut bank = Bank::leased();
-    assert!(bank.tell(1, &store(1, AccessSite::Unregistered)).is_empty());
+    assert!(bank.deliver(1, &store(1, AccessSite::Unregistered)).is_empty());
     assert_eq!(bank.machine.station(bank.at).next_deadline(), Some(2));
     assert!(bank.pass(1).is_empty());
     assert_eq!(bank.pass(1), ["Done to 1"]);
@@ -107,17 +107,17 @@ fn a_write_waits_for_the_lease_of_another_compute_unit() {
 #[test]
 fn a_compute_unit_that_alone_has_a_lease_writes_at_once() {
     let mut bank = Bank::leased();
-    assert_eq!(bank.tell(0, &store(0, AccessSite::Unregistered)), ["Done to 0"]);
+    assert_eq!(bank.deliver(0, &store(0, AccessSite::Unregistered)), ["Done to 0"]);
     // Its lease is over, so the other one does not wait either.
-    assert_eq!(bank.tell(1, &store(1, AccessSite::Unregistered)), ["Done to 1"]);
+    assert_eq!(bank.deliver(1, &store(1, AccessSite::Unregistered)), ["Done to 1"]);
 }
 
 #[test]
 fn a_compute_unit_waits_if_others_have_a_lease_too() {
     let mut bank = Bank::leased();
     assert_eq!(bank.pass(1), Vec::<String>::new());
-    assert_eq!(bank.tell(1, &Msg::from(ToBank::Get { line: LINE })), ["Leased to 1, 2 ticks"]);
-    assert!(bank.tell(0, &store(0, AccessSite::Unregistered)).is_empty());
+    assert_eq!(bank.deliver(1, &Msg::from(ToBank::Get { line: LINE })), ["Leased to 1, 2 ticks"]);
+    assert!(bank.deliver(0, &store(0, AccessSite::Unregistered)).is_empty());
     assert!(bank.pass(1).is_empty(), "the lease of the other one still runs");
     assert_eq!(bank.pass(1), ["Done to 0"]);
 }
@@ -125,8 +125,8 @@ fn a_compute_unit_waits_if_others_have_a_lease_too() {
 #[test]
 fn no_lease_is_given_while_a_write_waits() {
     let mut bank = Bank::leased();
-    assert!(bank.tell(1, &store(1, AccessSite::Unregistered)).is_empty());
-    assert!(bank.tell(0, &Msg::from(ToBank::Get { line: LINE })).is_empty());
+    assert!(bank.deliver(1, &store(1, AccessSite::Unregistered)).is_empty());
+    assert!(bank.deliver(0, &Msg::from(ToBank::Get { line: LINE })).is_empty());
     // The write comes first, and the load gets its bytes.
     assert_eq!(bank.pass(2), ["Done to 1", "Leased to 0, 2 ticks"]);
 }
@@ -134,9 +134,9 @@ fn no_lease_is_given_while_a_write_waits() {
 #[test]
 fn a_write_that_does_not_wait_says_when_older_copies_end() {
     let mut bank = Bank::leased();
-    let answer = bank.tell(1, &store(1, AccessSite::Here));
+    let answer = bank.deliver(1, &store(1, AccessSite::Here));
     assert_eq!(answer, ["Performed to 1, older copies for 2 ticks"]);
-    let answer = bank.tell(0, &store(0, AccessSite::Here));
+    let answer = bank.deliver(0, &store(0, AccessSite::Here));
     assert_eq!(answer, ["Performed to 0, older copies for 0 ticks"]);
 }
 
@@ -151,11 +151,11 @@ fn a_leased_line_is_no_victim() {
 #[test]
 fn a_wait_for_leases_ends_with_the_leases_that_ran_at_its_beginning() {
     let wait = Msg::from(ToBank::AwaitLeases { slot: Slot(3) });
-    assert_eq!(Bank::new().tell(1, &wait), ["LeasesEnded to 1"]);
+    assert_eq!(Bank::new().deliver(1, &wait), ["LeasesEnded to 1"]);
     let mut bank = Bank::leased();
-    assert!(bank.tell(1, &wait).is_empty());
+    assert!(bank.deliver(1, &wait).is_empty());
     bank.pass(1);
-    assert_eq!(bank.tell(0, &Msg::from(ToBank::Get { line: LINE })), ["Leased to 0, 2 ticks"]);
+    assert_eq!(bank.deliver(0, &Msg::from(ToBank::Get { line: LINE })), ["Leased to 0, 2 ticks"]);
     assert_eq!(bank.pass(1), ["LeasesEnded to 1"], "the second lease began later");
 }
 

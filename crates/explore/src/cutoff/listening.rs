@@ -174,10 +174,10 @@ impl Listening {
         let mut next: State = state.into();
         match part_move.effect {
             Effect::Go(to) => next[node] = self.sound(Some(to))?,
-            Effect::Send { rest, to, told } => {
+            Effect::Send { rest, to, input } => {
                 next[node] = rest;
                 let to = usize::from(to);
-                next[to] = self.sound(known.told(next[to], told))?;
+                next[to] = self.sound(known.after_input(next[to], input))?;
             }
             Effect::Serve { rest, op } => {
                 let served = known.served(state[known.nodes], op);
@@ -201,13 +201,13 @@ impl Listening {
         }
     }
 
-    /// The state after the delivery of the message `(to, told)`. The sender of the message is a
+    /// The state after the delivery of the message `(to, input)`. The sender of the message is a
     /// listener (compute unit) that the state `state` leaves out.
-    fn told(&mut self, state: &[u32], (to, told): Sent) -> Result<State, Halt> {
+    fn after_message(&mut self, state: &[u32], (to, input): Sent) -> Result<State, Halt> {
         let at = usize::from(to);
-        self.machine.learn_told(state[at], told);
+        self.machine.learn_after_input(state[at], input);
         let mut next: State = state.into();
-        next[at] = self.sound(self.machine.known.told(state[at], told))?;
+        next[at] = self.sound(self.machine.known.after_input(state[at], input))?;
         Ok(next)
     }
 
@@ -330,10 +330,10 @@ impl Listening {
             let after = self.without(next.clone(), own);
             let (by, PartMove { mv, effect, .. }) = part_move;
             if by == node {
-                if let Effect::Send { to, told, .. } = effect
+                if let Effect::Send { to, input, .. } = effect
                     && after != shared
                 {
-                    self.send(closing, own, &shared, ((to, told), after))?;
+                    self.send(closing, own, &shared, ((to, input), after))?;
                 } else if after != shared {
                     return Err(Halt::Obstacle(format!(
                         "the move `{mv}` of a listener changes other nodes, but sends no message"
@@ -405,7 +405,7 @@ impl Listening {
                 ))
             };
         }
-        let alone = self.told(shared, message)?;
+        let alone = self.after_message(shared, message)?;
         self.check_silence(&alone, Some(own))?;
         if self.without(alone, own) != after {
             return Err(obstacle(
@@ -429,7 +429,7 @@ impl Listening {
         view: &State,
         (shared, message): (&State, Sent),
     ) -> Result<(), Halt> {
-        let next = self.told(view, message)?;
+        let next = self.after_message(view, message)?;
         let next = self.without(next, 1 - own);
         if self.without(next.clone(), own) != closing.groups[shared].sent[1 - own][&message] {
             return Err(obstacle(

@@ -56,7 +56,7 @@ impl Machine {
             0 => self.age(&mut part),
             _ => part.ahead += 1,
         }
-        let part = self.told(part, StationInput::Tick(1))?;
+        let part = self.deliver(part, StationInput::Tick(1))?;
         self.settled(part)
     }
 
@@ -73,18 +73,18 @@ impl Machine {
         }
     }
 
-    /// The input `told` of a part (the state of one node). If the part's clock is ahead of the
+    /// The input of a part (the state of one node). If the part's clock is ahead of the
     /// slowest clock, the times in the input are converted to the part's clock.
-    pub(crate) fn at_clock_of(&mut self, part: &Part, told: StationInput) -> StationInput {
+    pub(crate) fn at_clock_of(&mut self, part: &Part, input: StationInput) -> StationInput {
         let ahead = i32::from(part.ahead);
-        match told {
+        match input {
             StationInput::Message { from, msg } if ahead > 0 => {
                 StationInput::Message { from, msg: self.controllers.aged_message(msg, ahead) }
             }
             StationInput::Memory { reply } if ahead > 0 => {
                 StationInput::Memory { reply: self.controllers.aged_reply(part.station, reply, ahead) }
             }
-            told => told,
+            input => input,
         }
     }
 }

@@ -189,16 +189,16 @@ impl Controllers {
 
     /// The response of a station (controller with its parked inputs) to an input. A known result is
     /// reused.
-    pub(crate) fn tell(&mut self, station: u32, told: StationInput) -> Result<Arc<Response>, Arc<str>> {
-        if let Some(known) = self.steps.get(&(station, told)) {
+    pub(crate) fn deliver(&mut self, station: u32, input: StationInput) -> Result<Arc<Response>, Arc<str>> {
+        if let Some(known) = self.steps.get(&(station, input)) {
             return known.clone();
         }
-        let response = self.stations.step(station, told, &mut self.values).map(Arc::new).map_err(Arc::from);
+        let response = self.stations.step(station, input, &mut self.values).map(Arc::new).map_err(Arc::from);
         let response = response.and_then(|response| {
             let station = self.seen(response.station);
             self.looks[station as usize].fault.clone().map_or(Ok(response), Err)
         });
-        self.steps.insert((station, told), response.clone());
+        self.steps.insert((station, input), response.clone());
         response
     }
 
@@ -241,8 +241,8 @@ impl Controllers {
             return known;
         }
         let mut bytes = *self.values.lines.thing(line);
-        let asked = *self.values.ops.thing(op);
-        let reply = drive::serve(&mut bytes, &asked);
+        let memory_op = *self.values.ops.thing(op);
+        let reply = drive::serve(&mut bytes, &memory_op);
         let result = (self.values.lines.number(bytes), self.values.replies.number(reply));
         self.served.insert((line, op), result);
         result

@@ -92,9 +92,14 @@ impl StationStore for Numbers<'_> {
         self.controllers.request(*request)
     }
 
-    fn tell(&mut self, at: At, told: StationInput, ahead: &mut PendingInputs<Self>) -> Result<(), Arc<str>> {
+    fn deliver(
+        &mut self,
+        at: At,
+        input: StationInput,
+        ahead: &mut PendingInputs<Self>,
+    ) -> Result<(), Arc<str>> {
         let station = &mut self.stations[at as usize];
-        let response = self.controllers.tell(*station, told)?;
+        let response = self.controllers.deliver(*station, input)?;
         *station = response.station;
         self.rows.extend(response.rows.iter().copied());
         for &(to, msg) in &response.sends {

@@ -241,8 +241,8 @@ impl Machine {
     /// node.
     pub(crate) fn enter_step(&self, mut part: Part) -> Result<Part, String> {
         if let ProgramStep::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] {
-            let asked = self.controllers.boundary(step, kernel, written)?;
-            for (agent, (_, at, _)) in asked.iter().enumerate() {
+            let requests = self.controllers.boundary(step, kernel, written)?;
+            for (agent, (_, at, _)) in requests.iter().enumerate() {
                 part.todo |= u16::from(*at == u32::from(part.node)) << agent;
             }
         }
@@ -282,7 +282,7 @@ impl Machine {
         let bit = 1 << agent;
         let part = Part { todo: part.todo & !bit, due: part.due | bit, ..part.clone() };
         let slot = Slot(self.slots.of_boundaries() + u32::from(agent));
-        let part = self.told(part, StationInput::Request { slot, request })?;
+        let part = self.deliver(part, StationInput::Request { slot, request })?;
         self.settled(part)
     }
 
@@ -339,12 +339,12 @@ exists (x=1)
             let (words, _) = placement.layout(&program).expect("two words");
             Steps::of(&program, &placement, &words, 2).expect("it fits").staged()
         };
-        let told = |stages| {
+        let flags = |stages| {
             let kernels = kernels(stages).into_iter();
             kernels.map(|kernel| (kernel.host_has_written, kernel.is_released)).collect::<Vec<_>>()
         };
-        assert_eq!(told([0, 1, 2]), [(true, false), (false, true)]);
-        assert_eq!(told([1, 0, 2]), [(false, true), (true, true)]);
+        assert_eq!(flags([0, 1, 2]), [(true, false), (false, true)]);
+        assert_eq!(flags([1, 0, 2]), [(false, true), (true, true)]);
         let modes = |kernel: &StagedKernel| kernel.uses.iter().map(|of| of.mode).collect::<Vec<_>>();
         let modes: Vec<_> = kernels([0, 1, 2]).iter().map(modes).collect();
         assert_eq!(modes, [vec![AccessMode::Read, AccessMode::Write], vec![AccessMode::ReadWrite]]);

@@ -227,7 +227,7 @@ impl Machine {
                 replies: SmallVec::new(),
             };
             let part = self.enter_step(part).map_err(Unsupported)?;
-            let part = self.told(part, StationInput::Start).and_then(|part| self.settled(part));
+            let part = self.deliver(part, StationInput::Start).and_then(|part| self.settled(part));
             state.push(part.map_err(|why| Unsupported(why.to_string()))?);
         }
         let mut memory = Vec::new();
@@ -345,10 +345,10 @@ impl Machine {
             let Some(info) = self.known.info(part) else { continue };
             for at in 0..self.known.part_moves(info).len() {
                 match self.known.part_moves(info)[at].effect {
-                    Effect::Send { rest, to, told } => {
+                    Effect::Send { rest, to, input } => {
                         let from = self.parts.thing(part).node;
                         let receiver = if from == to { rest } else { state[usize::from(to)] };
-                        self.learn_told(receiver, told);
+                        self.learn_after_input(receiver, input);
                     }
                     Effect::Serve { rest, op } => self.learn_served(state[nodes], rest, op),
                     Effect::Go(_) | Effect::Fault(_) => {}
@@ -376,11 +376,11 @@ impl Machine {
         self.parts.number(part)
     }
 
-    pub(crate) fn learn_told(&mut self, receiver: u32, told: u32) {
-        if self.known.told(receiver, told).is_none() {
-            let after = self.hand(receiver, self.words.thing(told).clone());
+    pub(crate) fn learn_after_input(&mut self, receiver: u32, input: u32) {
+        if self.known.after_input(receiver, input).is_none() {
+            let after = self.hand(receiver, self.words.thing(input).clone());
             let after = self.or_fault(after);
-            self.known.set_told(receiver, told, after);
+            self.known.set_after_input(receiver, input, after);
         }
     }
 
@@ -400,7 +400,7 @@ impl Machine {
         if self.known.answered(rest, reply).is_none() {
             let line = self.controllers.reply_of(reply).op.line.0 as u8;
             let after = if self.shared >> line & 1 == 0 {
-                self.tell(rest, StationInput::Memory { reply })
+                self.deliver_and_settle(rest, StationInput::Memory { reply })
             } else {
                 let mut part = self.parts.thing(rest).clone();
                 part.replies.push((line, reply));
@@ -416,9 +416,9 @@ impl Machine {
         after.unwrap_or_else(|why| self.known.fault(&why) | FAULT)
     }
 
-    pub(crate) fn tell(&mut self, part: u32, told: StationInput) -> PartResult<u32> {
+    pub(crate) fn deliver_and_settle(&mut self, part: u32, input: StationInput) -> PartResult<u32> {
         let part = self.parts.thing(part).clone();
-        let part = self.told(part, told)?;
+        let part = self.deliver(part, input)?;
         self.settled(part)
     }
 
@@ -430,14 +430,14 @@ impl Machine {
 
     /// Gives an input to the station (controller with its parked inputs) of the part (the state of
     /// one node), and carries out the effects of the station's step.
-    pub(crate) fn told(&mut self, mut part: Part, told: StationInput) -> PartResult<Part> {
-        let mut asks: SmallVec<[StationInput; 2]> = SmallVec::new();
-        asks.push(self.at_clock_of(&part, told));
+    pub(crate) fn deliver(&mut self, mut part: Part, input: StationInput) -> PartResult<Part> {
+        let mut inputs: SmallVec<[StationInput; 2]> = SmallVec::new();
+        inputs.push(self.at_clock_of(&part, input));
         let mut next = 0;
-        while next < asks.len() {
-            let told = asks[next];
+        while next < inputs.len() {
+            let input = inputs[next];
             next += 1;
-            let response = self.controllers.tell(part.station, told)?;
+            let response = self.controllers.deliver(part.station, input)?;
             if response.is_hit && response.timers & !part.timers != 0 {
                 let name = self.controllers.node_name(part.node);
                 return Err(format!(
@@ -464,7 +464,7 @@ impl Machine {
                         let word = Word::Answer { entry, slot: Slot(slot), data };
                         part.wires.push((home, self.words.number(word)));
                     }
-                    _ => asks.extend(self.answer(&mut part, (entry, slot), data)?),
+                    _ => inputs.extend(self.answer(&mut part, (entry, slot), data)?),
                 }
             }
         }
@@ -476,13 +476,13 @@ impl Machine {
     /// part.
     pub(crate) fn hand(&mut self, part: u32, word: Word) -> PartResult<u32> {
         let mut part = self.parts.thing(part).clone();
-        let ask = match word {
-            Word::StationInput(told) => Some(told),
+        let input = match word {
+            Word::StationInput(input) => Some(input),
             Word::Answer { entry, slot, data } => self.answer(&mut part, (entry, slot.0), data)?,
             Word::Group { cu, threads } => self.arrive(&mut part, cu, &threads)?,
         };
-        if let Some(ask) = ask {
-            part = self.told(part, ask)?;
+        if let Some(input) = input {
+            part = self.deliver(part, input)?;
         }
         part.wires.sort_unstable();
         self.settled(part)

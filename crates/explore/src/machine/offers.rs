@@ -76,7 +76,7 @@ impl Machine {
         Some(match issued {
             Ok(Issued::Nothing) => return None,
             Ok(Issued::Here(to)) => Effect::Go(to),
-            Ok(Issued::Elsewhere { rest, to, told }) => Effect::Send { rest, to, told },
+            Ok(Issued::Elsewhere { rest, to, input }) => Effect::Send { rest, to, input },
             Err(why) => Effect::Fault(self.known.fault(&why)),
         })
     }
@@ -96,10 +96,14 @@ impl Machine {
                     rest.out.remove(at);
                 }
                 let rest = self.parts.number(rest);
-                let told =
+                let input =
                     self.words.number(Word::StationInput(StationInput::Message { from: from.into(), msg }));
                 let mv = Move::Deliver { from, to, nth };
-                part_moves.push(PartMove { mv, is_optional: false, effect: Effect::Send { rest, to, told } });
+                part_moves.push(PartMove {
+                    mv,
+                    is_optional: false,
+                    effect: Effect::Send { rest, to, input },
+                });
             }
         }
     }
@@ -119,13 +123,13 @@ impl Machine {
 
     fn crossings(&mut self, part: &Part, part_moves: &mut Vec<PartMove>) {
         let from = part.node;
-        for (at, &(to, told)) in part.wires.iter().enumerate() {
+        for (at, &(to, input)) in part.wires.iter().enumerate() {
             let nth = part.wires[..at].iter().filter(|(other, _)| *other == to).count() as u8;
             let mut rest = part.clone();
             rest.wires.remove(at);
             let rest = self.parts.number(rest);
             let mv = Move::Cross { from, to, nth };
-            part_moves.push(PartMove { mv, is_optional: false, effect: Effect::Send { rest, to, told } });
+            part_moves.push(PartMove { mv, is_optional: false, effect: Effect::Send { rest, to, input } });
         }
     }
 
@@ -140,8 +144,8 @@ impl Machine {
         is_long(&part.out) || is_long(&part.ops) || is_long(&part.replies)
     }
 
-    fn goes(&mut self, rest: Part, told: StationInput) -> Effect {
-        let after = self.told(rest, told).and_then(|part| self.settled(part));
+    fn goes(&mut self, rest: Part, input: StationInput) -> Effect {
+        let after = self.deliver(rest, input).and_then(|part| self.settled(part));
         match after {
             Ok(to) => Effect::Go(to),
             Err(why) => Effect::Fault(self.known.fault(&why)),

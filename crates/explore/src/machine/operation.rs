@@ -137,7 +137,7 @@ impl Code {
     }
 
     fn issuer(&self, thread: usize, state: &ThreadState) -> Issuer {
-        Issuer { wavefront: state.seat.wavefront, ..self.issuers[thread] }
+        Issuer { wavefront: state.residency.wavefront, ..self.issuers[thread] }
     }
 
     fn fence(

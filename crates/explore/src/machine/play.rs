@@ -67,9 +67,9 @@ impl Machine {
         let first = |queue: &[(u8, u32)], line: u8| {
             queue.iter().find(|(other, _)| *other == line).map(|&(_, number)| number)
         };
-        let told = match mv {
+        let input = match mv {
             Move::Issue { thread } => {
-                if let Some((node, at)) = self.seat_of(state, thread) {
+                if let Some((node, at)) = self.location_of(state, thread) {
                     // The result of the issue is known already. Only the record of its answers is
                     // needed.
                     let part = self.part(state[node]).clone();
@@ -78,14 +78,14 @@ impl Machine {
                 return;
             }
             Move::Preempt { thread } => {
-                if let Some((node, at)) = self.seat_of(state, thread) {
+                if let Some((node, at)) = self.location_of(state, thread) {
                     let part = self.part(state[node]).clone();
                     drop(self.preempt(&part, at));
                 }
                 return;
             }
             Move::Resume { thread, cu } => {
-                if let Some((node, at)) = self.seat_of(state, thread) {
+                if let Some((node, at)) = self.location_of(state, thread) {
                     let part = self.part(state[node]).clone();
                     if let Ok((rest, to, word)) = self.resume(&part, at, cu.into()) {
                         let receiver = if to == part.node { rest } else { number(to) };
@@ -113,15 +113,15 @@ impl Machine {
             Move::Deliver { from, to, nth } => {
                 let messages = self.messages(self.part(number(from)), to);
                 let Some(&msg) = messages.get(usize::from(nth)) else { return };
-                let told = StationInput::Message { from: from.into(), msg };
+                let input = StationInput::Message { from: from.into(), msg };
                 if self.known.rebase.is_some() {
                     let offset = |node: u8| state[nodes + 1 + usize::from(node)];
-                    let told = self.words.number(Word::StationInput(told));
-                    let (part, told, _) = self.learn_meeting((number(to), offset(to)), offset(from), told);
-                    drop(self.hand(part, self.words.thing(told).clone()));
+                    let input = self.words.number(Word::StationInput(input));
+                    let (part, input, _) = self.learn_meeting((number(to), offset(to)), offset(from), input);
+                    drop(self.hand(part, self.words.thing(input).clone()));
                     return;
                 }
-                Some((to, told))
+                Some((to, input))
             }
             Move::Cross { from, to, nth } => {
                 let wires = self.part(number(from)).wires.iter().filter(|(other, _)| *other == to);
@@ -144,8 +144,8 @@ impl Machine {
             }
             Move::Evict { node, way } => Some((node, StationInput::Evict(Way(way.into())))),
         };
-        if let Some((node, told)) = told {
-            drop(self.tell(number(node), told));
+        if let Some((node, input)) = input {
+            drop(self.deliver_and_settle(number(node), input));
         }
     }
 }

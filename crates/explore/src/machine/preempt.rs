@@ -24,7 +24,7 @@ use crate::machine::kernels::ProgramStep;
 use crate::machine::known::{Effect, PartMove};
 use crate::machine::moves::Move;
 use crate::machine::placement::{Placement, Unsupported};
-use crate::machine::thread::{Pending, SeatState, ThreadState};
+use crate::machine::thread::{Pending, ResidencyState, ThreadState};
 use crate::machine::threads::Issued;
 use crate::machine::{Machine, Part, PartResult};
 
@@ -67,11 +67,11 @@ impl Machine {
     pub(crate) fn runs(&self, part: &Part, at: usize) -> bool {
         let (thread, state) = part.threads[at];
         let stage = self.code.placement.stages.get(usize::from(thread));
-        self.steps.runs(part.step, stage) && self.thread(state).seat.state == SeatState::Runs
+        self.steps.runs(part.step, stage) && self.thread(state).residency.state == ResidencyState::Runs
     }
 
     /// The node at which a thread runs, and the thread's index among the threads there.
-    pub(crate) fn seat_of(&self, state: &[u32], thread: u8) -> Option<(usize, usize)> {
+    pub(crate) fn location_of(&self, state: &[u32], thread: u8) -> Option<(usize, usize)> {
         (0..self.known.nodes).find_map(|node| {
             let at = self.part(state[node]).threads.iter().position(|(t, _)| *t == thread);
             at.map(|at| (node, at))
@@ -86,7 +86,7 @@ impl Machine {
             if !self.is_first(thread) {
                 continue;
             }
-            let seat = self.thread(state).seat;
+            let residency = self.thread(state).residency;
             if self.may_be_preempted(part, at) {
                 let preempted = self.preempt(part, at);
                 let effect = self.effect_of(preempted);
@@ -96,10 +96,10 @@ impl Machine {
                     effect,
                 }));
             }
-            if seat.state == SeatState::Off {
-                for cu in (0..self.slots.units()).filter(|&cu| seat.agent != Agent::Cu(cu)) {
+            if residency.state == ResidencyState::Off {
+                for cu in (0..self.slots.units()).filter(|&cu| residency.agent != Agent::Cu(cu)) {
                     let effect = match self.resume(part, at, cu) {
-                        Ok((rest, to, word)) => Effect::Send { rest, to, told: self.words.number(word) },
+                        Ok((rest, to, word)) => Effect::Send { rest, to, input: self.words.number(word) },
                         Err(why) => Effect::Fault(self.known.fault(&why)),
                     };
                     let mv = Move::Resume { thread, cu: cu as u8 };
@@ -113,7 +113,7 @@ impl Machine {
     /// node).
     pub(crate) fn preempted(&self, part: &Part) -> u8 {
         let firsts = part.threads.iter().filter(|(thread, _)| self.is_first(*thread));
-        firsts.map(|&(_, state)| self.thread(state).seat.preempted).sum()
+        firsts.map(|&(_, state)| self.thread(state).residency.preempted).sum()
     }
 
     /// Whether the thread is the first thread of a work-group that may be preempted.
@@ -148,12 +148,12 @@ impl Machine {
         let first = part.threads[at].0;
         self.preempted = true;
         self.change_group(&mut part, first, |_, state| {
-            state.seat.state = SeatState::Saves;
-            state.seat.preempted += 1;
+            state.residency.state = ResidencyState::Saves;
+            state.residency.preempted += 1;
         });
         match self.ask_boundary_of(&mut part, first, Boundary::EndCus)? {
-            Some(told) => {
-                let part = self.told(part, told)?;
+            Some(input) => {
+                let part = self.deliver(part, input)?;
                 self.settled(part).map(Issued::Here)
             }
             None => self.settled(part).map(Issued::Here),
@@ -184,9 +184,9 @@ impl Machine {
         let mut taken: Vec<u32> = Vec::new();
         for &(t, state) in &part.threads {
             let state = self.thread(state);
-            let is_here = state.seat.agent == agent && state.seat.state != SeatState::Off;
+            let is_here = state.residency.agent == agent && state.residency.state != ResidencyState::Off;
             if is_here && !self.code.is_done(usize::from(t), state) {
-                taken.push(state.seat.wavefront);
+                taken.push(state.residency.wavefront);
             }
         }
         part.threads.extend(threads.iter().copied());
@@ -196,9 +196,9 @@ impl Machine {
             // The lowest wavefront number that no other running thread of the compute unit has.
             let free = (0..).find(|wavefront| !taken.contains(wavefront)).unwrap_or_default();
             taken.push(free);
-            state.seat.agent = agent;
-            state.seat.wavefront = free;
-            state.seat.state = SeatState::Restores;
+            state.residency.agent = agent;
+            state.residency.wavefront = free;
+            state.residency.state = ResidencyState::Restores;
         });
         self.ask_boundary_of(part, first, Boundary::BeginCus)
     }
@@ -208,9 +208,9 @@ impl Machine {
     pub(crate) fn has_moved(&mut self, part: &mut Part, first: u8) {
         self.change_group(part, first, |_, state| {
             state.pending.clear();
-            state.seat.state = match state.seat.state {
-                SeatState::Saves => SeatState::Off,
-                _ => SeatState::Runs,
+            state.residency.state = match state.residency.state {
+                ResidencyState::Saves => ResidencyState::Off,
+                _ => ResidencyState::Runs,
             };
         });
     }

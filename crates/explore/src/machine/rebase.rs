@@ -71,8 +71,8 @@ impl Rebase {
         }
     }
 
-    fn told_later(&self, told: u32, ticks: u32) -> Option<u32> {
-        if ticks == 0 { Some(told) } else { self.later.get(&pair(told, ticks)).copied() }
+    fn later_input(&self, input: u32, ticks: u32) -> Option<u32> {
+        if ticks == 0 { Some(input) } else { self.later.get(&pair(input, ticks)).copied() }
     }
 
     /// The common time base of two parts (node states) between which a move delivers an input, and
@@ -125,12 +125,12 @@ impl Rebase {
 }
 
 impl Frames for Rebase {
-    fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, told: u32) -> Option<u32> {
+    fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, input: u32) -> Option<u32> {
         let offsets = known.nodes + 1;
         let receiver = (next[to], next[offsets + to]);
-        let (since, later, told_later) = self.meet(receiver, next[offsets + from])?;
-        let part = self.cast(receiver.0, plus(self.times(receiver.0)?, later))?;
-        let after = known.told(part, self.told_later(told, told_later)?)?;
+        let (since, receiver_shift, input_shift) = self.meet(receiver, next[offsets + from])?;
+        let part = self.cast(receiver.0, plus(self.times(receiver.0)?, receiver_shift))?;
+        let after = known.after_input(part, self.later_input(input, input_shift)?)?;
         next[offsets + to] = since;
         Some(after)
     }
@@ -190,11 +190,11 @@ impl Machine {
         cast
     }
 
-    fn learn_later(&mut self, told: u32, ticks: u32) -> u32 {
-        if let Some(known) = self.rebase().told_later(told, ticks) {
+    fn learn_later(&mut self, input: u32, ticks: u32) -> u32 {
+        if let Some(known) = self.rebase().later_input(input, ticks) {
             return known;
         }
-        let later = match self.words.thing(told).clone() {
+        let later = match self.words.thing(input).clone() {
             Word::StationInput(StationInput::Message { from, msg }) => {
                 let msg = self.controllers.retimed_message(msg, &mut |time| time + ticks);
                 Word::StationInput(StationInput::Message { from, msg })
@@ -202,7 +202,7 @@ impl Machine {
             other => other,
         };
         let later = self.words.number(later);
-        self.rebase().later.insert(pair(told, ticks), later);
+        self.rebase().later.insert(pair(input, ticks), later);
         later
     }
 
@@ -213,13 +213,13 @@ impl Machine {
         &mut self,
         receiver: (u32, u32),
         sender_offset: u32,
-        told: u32,
+        input: u32,
     ) -> (u32, u32, u32) {
         let times = self.learn_times(receiver.0);
         let meeting = self.rebase().meet(receiver, sender_offset);
-        let (since, later, told_later) = meeting.expect("the times of the receiver are known");
-        let part = self.learn_cast(receiver.0, plus(&times, later));
-        (part, self.learn_later(told, told_later), since)
+        let (since, receiver_shift, input_shift) = meeting.expect("the times of the receiver are known");
+        let part = self.learn_cast(receiver.0, plus(&times, receiver_shift));
+        (part, self.learn_later(input, input_shift), since)
     }
 
     /// Computes everything that [`Machine::rebased`] needs to rebase a state (to shift its logical
@@ -258,13 +258,13 @@ impl Machine {
                         next[node] = to;
                         to
                     }
-                    Effect::Send { rest, to, told } => {
+                    Effect::Send { rest, to, input } => {
                         let to = usize::from(to);
                         next[node] = rest;
-                        let (part, told, since) =
-                            self.learn_meeting((next[to], offset(to)), offset(node), told);
-                        self.learn_told(part, told);
-                        let after = self.known.told(part, told).unwrap_or(UNKNOWN);
+                        let (part, input, since) =
+                            self.learn_meeting((next[to], offset(to)), offset(node), input);
+                        self.learn_after_input(part, input);
+                        let after = self.known.after_input(part, input).unwrap_or(UNKNOWN);
                         next[to] = after;
                         next[nodes + 1 + to] = since;
                         after

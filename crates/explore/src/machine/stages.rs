@@ -171,11 +171,11 @@ P2@wg 1, dev 0 (global int* x) { int r0 = *x; if (r0 == 1) { int r1 = *x; } }";
     /// at its end.
     type Ends<'a> = (Option<(&'a str, i64)>, Option<&'a str>);
 
-    fn ends(asked: &Program) -> Vec<Ends<'_>> {
+    fn ends(staged: &Program) -> Vec<Ends<'_>> {
         let name = |access: &Access| {
             let loc = access.address.as_location().expect("a word of its own");
-            assert_eq!(access.scope.map(|scope| asked.scopes.get(scope).level), Some(Level::System));
-            asked.loc(loc).name.as_str()
+            assert_eq!(access.scope.map(|scope| staged.scopes.get(scope).level), Some(Level::System));
+            staged.loc(loc).name.as_str()
         };
         let of = |thread: &litmus::program::Thread| {
             let awaited = match thread.code.first() {
@@ -194,7 +194,7 @@ P2@wg 1, dev 0 (global int* x) { int r0 = *x; if (r0 == 1) { int r1 = *x; } }";
             };
             (awaited, added)
         };
-        asked.threads.iter().map(of).collect()
+        staged.threads.iter().map(of).collect()
     }
 
     #[test]
@@ -206,9 +206,9 @@ P2@wg 1, dev 0 (global int* x) { int r0 = *x; if (r0 == 1) { int r1 = *x; } }";
             ([0, 1, 2], [(None, Some(one)), (Some((one, 1)), Some(two)), (Some((two, 1)), None)]),
             ([1, 0, 0], [(Some((one, 2)), None), (None, Some(one)), (None, Some(one))]),
         ] {
-            let asked = in_turn(&program, &stages);
-            assert_eq!(ends(&asked), expected, "{stages:?}");
-            let words = &asked.locations[program.locations.len()..];
+            let staged = in_turn(&program, &stages);
+            assert_eq!(ends(&staged), expected, "{stages:?}");
+            let words = &staged.locations[program.locations.len()..];
             assert!(words.iter().all(|word| word.init == 0 && word.atomic), "{stages:?}");
         }
     }
@@ -216,15 +216,15 @@ P2@wg 1, dev 0 (global int* x) { int r0 = *x; if (r0 == 1) { int r1 = *x; } }";
     #[test]
     fn the_program_for_models_keeps_jumps_and_observations() {
         let program = program(THREE);
-        let asked = in_turn(&program, &[0, 1, 1]);
-        let count = |t: usize| asked.threads[t].code.len() - program.threads[t].code.len();
+        let staged = in_turn(&program, &[0, 1, 1]);
+        let count = |t: usize| staged.threads[t].code.len() - program.threads[t].code.len();
         assert_eq!([count(0), count(1), count(2)], [1, 1, 1]);
         let targets = |program: &Program| -> Vec<usize> {
             program.threads[2].code.iter().filter_map(Instr::target).collect()
         };
-        let (before, after) = (targets(&program), targets(&asked));
+        let (before, after) = (targets(&program), targets(&staged));
         assert!(!before.is_empty() && before.iter().map(|at| at + 1).eq(after));
-        assert_eq!(asked.state_terms(), program.state_terms());
+        assert_eq!(staged.state_terms(), program.state_terms());
         assert!(matches!(in_turn(&program, &[]), Cow::Borrowed(_)));
     }
 

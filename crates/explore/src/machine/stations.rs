@@ -113,7 +113,7 @@ pub(crate) trait Stations {
     /// The lines that the controller of a station holds.
     fn views(&self, station: u32) -> Vec<LineView>;
     /// The result of the step of a station (controller with its parked inputs) on an input.
-    fn step(&mut self, station: u32, told: StationInput, values: &mut Values) -> Result<Response, String>;
+    fn step(&mut self, station: u32, input: StationInput, values: &mut Values) -> Result<Response, String>;
     /// Whether the seeded fault has changed the effect of any step of a station (controller) so
     /// far.
     fn is_altered(&self) -> bool;
@@ -230,24 +230,25 @@ impl<P: Protocol> Stations for Typed<P> {
         views
     }
 
-    fn step(&mut self, number: u32, told: StationInput, values: &mut Values) -> Result<Response, String> {
+    fn step(&mut self, number: u32, input: StationInput, values: &mut Values) -> Result<Response, String> {
         let mut station = self.stations.thing(number).clone();
         let mut fx = core::mem::take(&mut self.fx);
         fx.coverage = proto::Coverage::default();
         let mut record = core::mem::take(&mut self.record);
         record.clear();
-        let done = self.perform(&self.nodes, &mut station, told, values, &mut fx, &mut record);
+        let done = self.perform(&self.nodes, &mut station, input, values, &mut fx, &mut record);
         if let Some(right) = self.right.as_ref().filter(|_| !self.is_altered) {
             let mut other = self.stations.thing(number).clone();
             let mut recorded = Record::default();
-            let right = self.perform(right, &mut other, told, values, &mut Effects::default(), &mut recorded);
+            let right =
+                self.perform(right, &mut other, input, values, &mut Effects::default(), &mut recorded);
             self.is_altered = station != other || done != right || !is_same(&record, &recorded);
         }
         let rows: Vec<RowId> = fx.coverage.fired().collect();
         self.fx = fx;
         let result = done
-            .and_then(|()| self.judge(number, told, values, (&station, &record)))
-            .and_then(|()| self.judge_hit(number, told, values, (&station, &record, &rows)))
+            .and_then(|()| self.judge(number, input, values, (&station, &record)))
+            .and_then(|()| self.judge_hit(number, input, values, (&station, &record, &rows)))
             .and_then(|is_hit| {
                 self.done(station, &mut record, values, Response { rows, is_hit, ..Response::default() })
             });
@@ -308,18 +309,18 @@ impl<P: Protocol> Typed<P> {
         &self,
         nodes: &Nodes<P>,
         station: &mut Station<P>,
-        told: StationInput,
+        input: StationInput,
         values: &Values,
         fx: &mut Effects<P::Msg>,
         record: &mut Record<P>,
     ) -> Result<(), String> {
         let at = nodes.position(station.id()).unwrap_or_default();
-        let told = told.map(
+        let input = input.map(
             |request| values.requests.thing(request),
             |msg| self.msgs.thing(msg),
             |reply| values.replies.thing(reply),
         );
-        nodes.tell(station, at, &told, fx, record)
+        nodes.deliver(station, at, &input, fx, record)
     }
 
     /// Checks the result of one step. At most [`PARKED_MAX`] inputs may be parked. A step that only
@@ -327,11 +328,11 @@ impl<P: Protocol> Typed<P> {
     fn judge(
         &self,
         before: u32,
-        told: StationInput,
+        input: StationInput,
         values: &Values,
         (station, record): (&Station<P>, &Record<P>),
     ) -> Result<(), String> {
-        let is_plain = match told {
+        let is_plain = match input {
             StationInput::Request { request, .. } => {
                 let request = values.requests.thing(request);
                 !request.order.is_atomic() && !request.is_atomic_access()
@@ -369,11 +370,11 @@ impl<P: Protocol> Typed<P> {
     fn judge_hit(
         &self,
         before: u32,
-        told: StationInput,
+        input: StationInput,
         values: &Values,
         (station, record, rows): (&Station<P>, &Record<P>, &[RowId]),
     ) -> Result<bool, String> {
-        let StationInput::Request { slot, request } = told else { return Ok(false) };
+        let StationInput::Request { slot, request } = input else { return Ok(false) };
         let (before, request) = (self.stations.thing(before), values.requests.thing(request));
         let load = Load { key: PlanKey::of(request), line: request.line, mask: request.mask };
         let world = self.nodes.world();

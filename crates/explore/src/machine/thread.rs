@@ -38,25 +38,25 @@ pub(crate) struct ThreadState {
     pub(crate) phase: u8,
     pub(crate) registers: SmallVec<[Value; 4]>,
     pub(crate) pending: SmallVec<[Pending; 2]>,
-    pub(crate) seat: Seat,
+    pub(crate) residency: Residency,
     issue: Issue,
 }
 
 /// The compute unit or host of a thread, the thread's wavefront there, and the state of its
 /// work-group with regard to preemption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct Seat {
+pub(crate) struct Residency {
     pub(crate) agent: Agent,
     /// The number of the thread's wavefront among the wavefronts of the agent.
     pub(crate) wavefront: u32,
     /// The number of preemptions of the thread's work-group so far.
     pub(crate) preempted: u8,
-    pub(crate) state: SeatState,
+    pub(crate) state: ResidencyState,
 }
 
 /// The state of a work-group with regard to its compute unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum SeatState {
+pub(crate) enum ResidencyState {
     /// The work-group runs on its compute unit.
     Runs,
     /// The work-group is about to leave its compute unit, which makes a release.
@@ -190,11 +190,11 @@ impl Code {
             phase: 0,
             registers: self.program.threads[thread].registers.iter().map(|r| r.init).collect(),
             pending: SmallVec::new(),
-            seat: Seat {
+            residency: Residency {
                 agent: self.placement.agents[thread],
                 wavefront: self.issuers[thread].wavefront,
                 preempted: 0,
-                state: SeatState::Runs,
+                state: ResidencyState::Runs,
             },
             issue: Issue::new(rule),
         };
@@ -213,7 +213,9 @@ impl Code {
 
     /// Whether the thread has ended, has no operation under way, and is not being preempted.
     pub(crate) fn is_done(&self, thread: usize, state: &ThreadState) -> bool {
-        state.pending.is_empty() && self.has_ended(thread, state) && state.seat.state == SeatState::Runs
+        state.pending.is_empty()
+            && self.has_ended(thread, state)
+            && state.residency.state == ResidencyState::Runs
     }
 
     /// Whether the thread has nothing more to issue.

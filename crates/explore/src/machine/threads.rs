@@ -7,7 +7,7 @@ use litmus::program::Value;
 use proto::{LineData, Op, PlanKey};
 
 use crate::machine::controllers::{StationInput, Word};
-use crate::machine::thread::{Offer, SeatState, ThreadError, ThreadState};
+use crate::machine::thread::{Offer, ResidencyState, ThreadError, ThreadState};
 use crate::machine::{Machine, Part, PartResult, Written};
 
 /// The result of an attempt of a thread to issue.
@@ -17,8 +17,8 @@ pub(crate) enum Issued {
     /// The part (the state of one node) changes to the part with this number.
     Here(u32),
     /// The part (the state of one node) changes to `rest`, and node `to` receives the request
-    /// `told`.
-    Elsewhere { rest: u32, to: u8, told: u32 },
+    /// with the number `input`.
+    Elsewhere { rest: u32, to: u8, input: u32 },
 }
 
 impl Machine {
@@ -45,7 +45,7 @@ impl Machine {
         self.note_write(&request);
         let key = PlanKey::of(&request);
         self.note_key(key);
-        let to = self.controllers.entry(next.seat.agent, key).map_err(Arc::from)?;
+        let to = self.controllers.entry(next.residency.agent, key).map_err(Arc::from)?;
         let slot = self.slots.of(to, (thread, part.node), id);
         let request = self.controllers.request(request);
         if let Some(pending) = next.pending.iter_mut().find(|p| p.id == id) {
@@ -53,12 +53,12 @@ impl Machine {
         }
         part.threads[at].1 = self.threads.number(next);
         if is_sent {
-            let told = StationInput::Request { slot, request };
+            let input = StationInput::Request { slot, request };
             if to != part.node {
-                let told = self.words.number(Word::StationInput(told));
-                return self.settled(part).map(|rest| Issued::Elsewhere { rest, to, told });
+                let input = self.words.number(Word::StationInput(input));
+                return self.settled(part).map(|rest| Issued::Elsewhere { rest, to, input });
             }
-            part = self.told(part, told)?;
+            part = self.deliver(part, input)?;
         }
         self.settled(part).map(Issued::Here)
     }
@@ -66,7 +66,7 @@ impl Machine {
     /// Whether a request of a core in this part (the state of one node) is under way to another
     /// part.
     fn asks_elsewhere(&self, part: &Part) -> bool {
-        part.wires.iter().any(|&(_, told)| matches!(self.words.thing(told), Word::StationInput(_)))
+        part.wires.iter().any(|&(_, input)| matches!(self.words.thing(input), Word::StationInput(_)))
     }
 
     /// Continues a thread of the part (the state of one node) with the answer to its request.
@@ -92,16 +92,17 @@ impl Machine {
         id: u8,
         request: u32,
     ) -> PartResult<Option<StationInput>> {
-        let seat = part.threads.iter().find(|(t, _)| *t == thread).map(|&(_, s)| self.thread(s).seat);
-        let seat = seat
+        let residency =
+            part.threads.iter().find(|(t, _)| *t == thread).map(|&(_, s)| self.thread(s).residency);
+        let residency = residency
             .ok_or_else(|| Arc::from(format!("P{thread} makes a request at a node where it does not run")))?;
         let key = PlanKey::of(self.controllers.request_of(request));
-        let to = self.controllers.entry(seat.agent, key).map_err(Arc::from)?;
-        let told = StationInput::Request { slot: self.slots.of(to, (thread, part.node), id), request };
+        let to = self.controllers.entry(residency.agent, key).map_err(Arc::from)?;
+        let input = StationInput::Request { slot: self.slots.of(to, (thread, part.node), id), request };
         if to == part.node {
-            return Ok(Some(told));
+            return Ok(Some(input));
         }
-        part.wires.push((to, self.words.number(Word::StationInput(told))));
+        part.wires.push((to, self.words.number(Word::StationInput(input))));
         part.wires.sort_unstable();
         Ok(None)
     }
@@ -128,7 +129,7 @@ impl Machine {
         let pending = pending.ok_or_else(|| {
             Arc::from(format!("P{thread} gets an answer to a request that is not outstanding"))
         })?;
-        if state.seat.state != SeatState::Runs {
+        if state.residency.state != ResidencyState::Runs {
             self.record_answer(thread, pending.request, None::<Value>.into_iter());
             self.has_moved(part, thread);
             return Ok(None);

@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn a_star_stands_for_any_text() {
+    fn a_star_matches_any_text() {
         for (name, fault, is_it) in [
             ("a b", "a b", true),
             ("a b", "a bc", false),

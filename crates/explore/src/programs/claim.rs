@@ -461,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn a_model_without_a_system_scope_promises_nothing_for_several_kernels() {
+    fn a_model_without_a_system_scope_has_no_promise_for_several_kernels() {
         let program = litmus::parse::parse(IN_TWO_KERNELS).expect("a test");
         let promise =
             |scope: &str, stages: &[u8]| model_of(scope).promise_in_stages(&program, stages, &mut || false);

@@ -49,7 +49,7 @@ const LANES: [Lanes; 3] = [Lanes::One, Lanes::Adjacent, Lanes::Apart];
 const WRITES: [WriteKind; 4] = [WriteKind::Store, WriteKind::Add, WriteKind::Swap, WriteKind::Fail];
 /// The agents (compute units or the host) of the threads.
 #[derive(Clone, Copy)]
-struct Crew {
+struct ThreadAgents {
     sender: Agent,
     receiver: Agent,
     /// The agents of the neighbours: threads that write words of their own in the line of the data.
@@ -58,9 +58,9 @@ struct Crew {
     neighbours: &'static [Agent],
 }
 
-impl Crew {
-    const fn new(sender: Agent, receiver: Agent, neighbours: &'static [Agent]) -> Crew {
-        Crew { sender, receiver, neighbours }
+impl ThreadAgents {
+    const fn new(sender: Agent, receiver: Agent, neighbours: &'static [Agent]) -> ThreadAgents {
+        ThreadAgents { sender, receiver, neighbours }
     }
 }
 
@@ -70,23 +70,23 @@ const CU1: Agent = Agent::Cu(1);
 const CU2: Agent = Agent::Cu(2);
 const CU3: Agent = Agent::Cu(3);
 
-/// The crews (agents of the threads) of the programs. In the first six crews, all threads run on
-/// compute units. In order, these crews have three wavefronts on one unit; one wavefront on each of
-/// two units; three wavefronts on one unit and one on another (two crews); one wavefront on each of
-/// three units; and one on each of four units. In the other crews, the host is the sender, the
+/// The agents of the threads of the programs. In the first six entries, all threads run on compute
+/// units. In order, these entries have three wavefronts on one unit; one wavefront on each of two
+/// units; three wavefronts on one unit and one on another (two entries); one wavefront on each of
+/// three units; and one on each of four units. In the other entries, the host is the sender, the
 /// receiver or a neighbour, and the other threads run on one to three units.
-const CREWS: [Crew; 11] = [
-    Crew::new(CU0, CU0, &[CU0]),
-    Crew::new(CU1, CU0, &[]),
-    Crew::new(CU1, CU0, &[CU0, CU0]),
-    Crew::new(CU1, CU0, &[CU1, CU1]),
-    Crew::new(CU2, CU1, &[CU0]),
-    Crew::new(CU3, CU2, &[CU0, CU1]),
-    Crew::new(HOST, CU0, &[CU0, CU0]),
-    Crew::new(HOST, CU1, &[CU0]),
-    Crew::new(CU0, HOST, &[CU0, CU0]),
-    Crew::new(CU2, HOST, &[CU0, CU1]),
-    Crew::new(CU1, CU0, &[HOST]),
+const AGENTS: [ThreadAgents; 11] = [
+    ThreadAgents::new(CU0, CU0, &[CU0]),
+    ThreadAgents::new(CU1, CU0, &[]),
+    ThreadAgents::new(CU1, CU0, &[CU0, CU0]),
+    ThreadAgents::new(CU1, CU0, &[CU1, CU1]),
+    ThreadAgents::new(CU2, CU1, &[CU0]),
+    ThreadAgents::new(CU3, CU2, &[CU0, CU1]),
+    ThreadAgents::new(HOST, CU0, &[CU0, CU0]),
+    ThreadAgents::new(HOST, CU1, &[CU0]),
+    ThreadAgents::new(CU0, HOST, &[CU0, CU0]),
+    ThreadAgents::new(CU2, HOST, &[CU0, CU1]),
+    ThreadAgents::new(CU1, CU0, &[HOST]),
 ];
 /// Whether the receiver acquires by a remote operation, so that a sender on a compute unit may
 /// release at work-group scope.
@@ -105,7 +105,7 @@ const SIZES: [usize; 11] = [
     LANES.len(),
     WRITES.len(),
     WRITES.len(),
-    CREWS.len(),
+    AGENTS.len(),
     KERNELS.len(),
     BANKS.len(),
     SETS.len(),
@@ -122,7 +122,7 @@ struct Values {
     lanes: Lanes,
     data: WriteKind,
     flag: WriteKind,
-    crew: Crew,
+    agents: ThreadAgents,
     kernels: u8,
     shape: Shape,
     machine: u8,
@@ -153,7 +153,7 @@ impl Values {
             lanes: LANES[row[1]],
             data: WRITES[row[2]],
             flag: WRITES[row[3]],
-            crew: CREWS[row[4]],
+            agents: AGENTS[row[4]],
             kernels: KERNELS[row[5]],
             shape: Shape { banks: BANKS[row[6]], sets: (sets, sets), ways: (ways, ways) },
             machine: MACHINES[row[9]],
@@ -185,18 +185,18 @@ impl Values {
     /// The words of the neighbours (threads beside the sender and the receiver), each with the
     /// value that its neighbour writes.
     fn own(&self) -> &'static [(&'static str, u8)] {
-        &OWN[..self.crew.neighbours.len()]
+        &OWN[..self.agents.neighbours.len()]
     }
 
     /// The thread numbers of the sender and the receiver.
     fn ends(&self) -> (usize, usize) {
-        let first = self.crew.neighbours.len();
+        let first = self.agents.neighbours.len();
         (first, first + 1)
     }
 
     /// The agents (compute units or the host) of the threads.
     fn agents(&self) -> Vec<Agent> {
-        let Crew { sender, receiver, neighbours } = self.crew;
+        let ThreadAgents { sender, receiver, neighbours } = self.agents;
         neighbours.iter().copied().chain([sender, receiver]).collect()
     }
 
@@ -206,7 +206,7 @@ impl Values {
 
     /// Whether the sender or the receiver is the host.
     fn passes_to_host(&self) -> bool {
-        self.crew.sender == HOST || self.crew.receiver == HOST
+        self.agents.sender == HOST || self.agents.receiver == HOST
     }
 
     /// The scope that includes the sender and the receiver.

@@ -272,8 +272,8 @@ fn text(
         false => format!(" (work_group P{thread})"),
     };
     let old = if release.0 == SyncKind::Exchange { " /\\ 0:old=0" } else { "" };
-    let asked = format!("exists (1:got=1{old} /\\ f=1 /\\ x=1 /\\ w=1)");
-    text + &format!("\nscopeTree (device{}{})\n\n{asked}\n", group(0), group(1))
+    let condition = format!("exists (1:got=1{old} /\\ f=1 /\\ x=1 /\\ w=1)");
+    text + &format!("\nscopeTree (device{}{})\n\n{condition}\n", group(0), group(1))
 }
 
 /// The number of the first group of message programs. A group is a set of programs that are made in

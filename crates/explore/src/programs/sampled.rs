@@ -242,13 +242,13 @@ mod tests {
         let claims = claims(&["hrf-indirect"]);
         let sample = sampled(&claims, true, 30, 7, 2, &|| false);
         let readings = readings(&claims);
-        let tell = sample.tests.iter().filter(|test| {
+        let synchronized = sample.tests.iter().filter(|test| {
             let program = test.program();
             let check = |&reading| hrf::check(&program, &hrf::Options::new(reading));
             let mut verdicts = readings.iter().map(check);
             verdicts.any(|verdict| verdict.is_ok_and(|v| v.is_race_free() && v.orders_data()))
         });
-        assert_eq!((tell.count(), sample.synchronized), (30, 30));
+        assert_eq!((synchronized.count(), sample.synchronized), (30, 30));
         let sizes: BTreeSet<&str> = sample.tests.iter().map(|test| &test.name[..2]).collect();
         assert_eq!(sizes.into_iter().collect::<Vec<_>>(), ["D5", "D6", "E5", "E6"]);
         let transforms: Vec<Transform> = sample.tests.iter().map(|test| test.text().1).collect();
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_samples_are_their_own() {
+    fn groups_of_samples_are_disjoint_from_other_groups() {
         let claims = claims(&["opencl-rsp"]);
         let groups = |tests: Vec<Test>| tests.iter().map(|test| test.group).collect::<BTreeSet<usize>>();
         let sampled = groups(sampled(&claims, true, 16, 0, 2, &|| false).tests);

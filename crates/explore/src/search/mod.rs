@@ -162,15 +162,15 @@ impl Explorer {
         &mut self,
         program: &Program,
         placement: &Placement,
-        asked: &Requirements<'_>,
+        requirements: &Requirements<'_>,
         limits: &mut Limits<'_>,
     ) -> Result<Exploration, Unsupported> {
         let machine = self.machine(program, placement)?;
         let mut run = Run {
             machine,
             outcomes: BTreeMap::new(),
-            allowed: asked.allowed,
-            may_block: asked.may_block,
+            allowed: requirements.allowed,
+            may_block: requirements.may_block,
             forbidden: None,
         };
         let searched = loop {
@@ -185,8 +185,8 @@ impl Explorer {
         if let Some(why) = run.machine.unsupported.take() {
             return Err(Unsupported(why));
         }
-        let found = conclude(&mut run, searched, asked, limits);
-        if let (None, Some(violation)) = (asked.allowed, &found.violation)
+        let found = conclude(&mut run, searched, requirements, limits);
+        if let (None, Some(violation)) = (requirements.allowed, &found.violation)
             && violation.fault == Fault::Astray
         {
             // Without allowed outcomes, no read value counts as wrong. So a thread that cannot
@@ -217,7 +217,7 @@ impl Explorer {
 fn conclude(
     run: &mut Run<'_>,
     mut searched: Searched,
-    asked: &Requirements<'_>,
+    requirements: &Requirements<'_>,
     limits: &mut Limits<'_>,
 ) -> Exploration {
     let known = &run.machine.known;
@@ -236,7 +236,7 @@ fn conclude(
         Violation { fault, why: problem.why.to_string(), moves }
     });
     let is_whole = violation.is_none() && searched.incomplete.is_none();
-    if is_whole && searched.may_cycle && !asked.may_block {
+    if is_whole && searched.may_cycle && !requirements.may_block {
         match progress::endless(known, store, &mut limits.stop) {
             None => searched.incomplete = Some(Incomplete::Stopped),
             Some(None) => {}

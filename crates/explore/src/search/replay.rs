@@ -18,7 +18,7 @@ use crate::search::overtaking::SendOrder;
 
 /// A step of a replayed trace, as drawn in a chart.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Step {
+pub struct ChartStep {
     /// The move of the step.
     pub mv: Move,
     /// The indices of the lanes (columns of the chart) of sender and receiver. For an event without
@@ -44,7 +44,7 @@ pub struct Replay {
     /// controllers, and memory.
     pub lanes: Vec<String>,
     /// The steps of the trace.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ChartStep>,
     /// The end of the replay: the state after the last step.
     pub end: End,
     /// The lines of the text that explains the fault.
@@ -178,7 +178,7 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
             }
         }
         let merged = matches!(mv, Move::Serve { line, .. } if machine.merges(line));
-        replay.steps.push(Step { mv, lanes, text, merged, crosses, notes });
+        replay.steps.push(ChartStep { mv, lanes, text, merged, crosses, notes });
         if replay.end != End::Goes {
             return Ok(replay);
         }
@@ -236,9 +236,9 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
     let part = |node: usize| state[..memory].get(node).map(|&part| machine.part(part));
     match mv {
         Move::Issue { thread } => {
-            let seat = machine.seat_of(state, thread);
-            let at = seat.map_or(0, |(node, _)| node);
-            let state = seat.and_then(|(node, at)| part(node).map(|p| p.threads[at].1));
+            let location = machine.location_of(state, thread);
+            let at = location.map_or(0, |(node, _)| node);
+            let state = location.and_then(|(node, at)| part(node).map(|p| p.threads[at].1));
             let offer = state.map(|s| machine.code.offer(usize::from(thread), machine.thread(s)));
             let text = match offer {
                 Some(Ok(crate::machine::thread::Offer::Send { request, .. })) => asks(machine, &request),
@@ -257,10 +257,14 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
         }
         Move::Cross { from, to, nth } => {
             let lanes = (usize::from(from), usize::from(to));
-            let told = part(lanes.0).and_then(|p| {
-                p.wires.iter().filter(|(other, _)| *other == to).nth(usize::from(nth)).map(|(_, told)| *told)
+            let input = part(lanes.0).and_then(|p| {
+                p.wires
+                    .iter()
+                    .filter(|(other, _)| *other == to)
+                    .nth(usize::from(nth))
+                    .map(|(_, input)| *input)
             });
-            let text = match told.map(|told| machine.words.thing(told)) {
+            let text = match input.map(|input| machine.words.thing(input)) {
                 Some(Word::StationInput(StationInput::Request { request, .. })) => {
                     asks(machine, machine.controllers.request_of(*request))
                 }
@@ -301,11 +305,11 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
             ((at, at), format!("agent {agent}: {}", step.unwrap_or_default()))
         }
         Move::Preempt { thread } => {
-            let at = machine.seat_of(state, thread).map_or(0, |(node, _)| node);
+            let at = machine.location_of(state, thread).map_or(0, |(node, _)| node);
             ((at, at), format!("{}: preempted", group(machine, thread)))
         }
         Move::Resume { thread, cu } => {
-            let from = machine.seat_of(state, thread).map_or(0, |(node, _)| node);
+            let from = machine.location_of(state, thread).map_or(0, |(node, _)| node);
             let to = machine.slots.unit(cu.into()).map_or(from, usize::from);
             ((from, to), format!("{}: resumed on CU {cu}", group(machine, thread)))
         }
@@ -389,12 +393,12 @@ fn asks(machine: &Machine, request: &Request) -> String {
 }
 
 fn answered(machine: &Machine, thread: u8, request: u32, values: &[Value]) -> String {
-    let asked = asks(machine, machine.controllers.request_of(request));
+    let request_text = asks(machine, machine.controllers.request_of(request));
     if values.is_empty() {
-        return format!("P{thread}: {asked} is done");
+        return format!("P{thread}: {request_text} is done");
     }
     let values: Vec<String> = values.iter().map(Value::to_string).collect();
-    format!("P{thread}: {asked} reads {}", values.join(" "))
+    format!("P{thread}: {request_text} reads {}", values.join(" "))
 }
 
 /// The descriptions of the changed contents of caches and memory.

@@ -63,13 +63,13 @@ impl Machine {
                 self.wake(wave);
             }
         }
-        self.is_preemptive = stage.is_kernel() && self.seats.left > 0;
+        self.is_preemptive = stage.is_kernel() && self.residencies.left > 0;
         self.run_events(program)?;
         self.is_preemptive = false;
         if !self.waves.iter().all(|wave| wave.is_done()) {
             return Err(unfinished(&self.waves, "no event is left"));
         }
-        if self.seats.is_moving() {
+        if self.residencies.is_moving() {
             return Err(fault(String::from(
                 "no event is left, but a work-group has not arrived at its new CU",
             )));
@@ -122,7 +122,7 @@ impl Machine {
         let (node, request) = &self.boundaries.of(step, written)[agent];
         let (node, request) = (*node, Request { op: step.op(self.kernel), ..*request });
         let slot = self.slot(node, sender)?;
-        self.tell(node, &StationInput::Request { slot, request: &request }, program)
+        self.deliver(node, &StationInput::Request { slot, request: &request }, program)
     }
 
     /// Checks that memory has the last stored value of each word, and that no other byte has

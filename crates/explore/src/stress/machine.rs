@@ -6,7 +6,7 @@ use super::fault::{EpisodeFault, fault, unfinished};
 use super::kernels::Boundaries;
 use super::layout::{COUNTERS, FLAG_WORDS, Layout, WAVES};
 use super::order::Program;
-use super::preempt::Seats;
+use super::preempt::Residencies;
 use super::shapes::{homes, lines_max};
 use super::slots::{Sender, Slots};
 use super::stations::Stations;
@@ -75,7 +75,7 @@ pub(super) struct Machine {
     /// The bytes that memory must have at the end of the run. The buffer is reused by the next run.
     pub(super) expected: Vec<u8>,
     pub(super) waves: Vec<Wave>,
-    pub(super) seats: Seats,
+    pub(super) residencies: Residencies,
     /// Whether a work-group may be preempted now.
     pub(super) is_preemptive: bool,
     /// The number of the current kernel, or of the next kernel if none runs.
@@ -119,7 +119,7 @@ impl Machine {
             memory: vec![LineData::default(); lines_max(topology)],
             expected: Vec::new(),
             waves: vec![Wave::default(); WAVES],
-            seats: Seats::new(&Program::default(), topology.cus),
+            residencies: Residencies::new(&Program::default(), topology.cus),
             is_preemptive: false,
             kernel: KernelId(0),
             set: [0; FLAG_WORDS],
@@ -144,7 +144,7 @@ impl Machine {
     /// The node that a request of a wavefront enters.
     #[inline]
     pub(super) fn entry(&self, wave: usize, request: &Request) -> Result<At, EpisodeFault> {
-        let agent = self.seats.cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
+        let agent = self.residencies.cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
         self.stations.entry(agent, PlanKey::of(request)).map_err(fault)
     }
 
@@ -181,7 +181,7 @@ impl Machine {
             self.stations.place(homes);
         }
         self.waves.fill_with(Wave::default);
-        self.seats = Seats::new(program, self.stations.topology().cus);
+        self.residencies = Residencies::new(program, self.stations.topology().cus);
         self.kernel = KernelId(0);
         self.set.fill(0);
         self.counted.fill(0);
@@ -201,7 +201,7 @@ impl Machine {
         self.is_watched = seed.is_multiple_of(WATCHED);
         self.has_ended = false;
         for node in 0..self.stations.count() {
-            self.tell(node, &StationInput::Start, program)?;
+            self.deliver(node, &StationInput::Start, program)?;
         }
         for (at, stage) in program.stages.iter().enumerate() {
             self.run_stage(stage, at == 0, program)?;
@@ -240,7 +240,7 @@ impl Machine {
             }
             if self.is_preemptive && draw >> 8 & 0xff < PREEMPTIONS {
                 self.preempt(program)?;
-                self.is_preemptive = self.seats.left > 0;
+                self.is_preemptive = self.residencies.left > 0;
             }
         }
         Ok(())
@@ -249,8 +249,9 @@ impl Machine {
     /// Whether the run has come to rest: no event is possible except for timers and deadlines that
     /// no wavefront waits for.
     fn is_idle(&self) -> bool {
-        let waits =
-            || self.ending != 0 || self.seats.is_moving() || !self.waves.iter().all(|wave| wave.is_done());
+        let waits = || {
+            self.ending != 0 || self.residencies.is_moving() || !self.waves.iter().all(|wave| wave.is_done())
+        };
         let UnderWay { ready, periodic, .. } = &self.under_way;
         ready.len() == *periodic && (*periodic == 0 || !waits())
     }
@@ -276,21 +277,23 @@ impl Machine {
                 if self.subject.is_clocked {
                     self.stations.age(msg, ticks(self.under_way.now - sent));
                 }
-                self.tell(to.into(), &StationInput::Message { from: from.into(), msg }, program)
+                self.deliver(to.into(), &StationInput::Message { from: from.into(), msg }, program)
             }
             Event::Memory(node) => {
-                let Some((mut op, sent)) = self.under_way.asked.take(node.into(), 0) else { return Ok(()) };
+                let Some((mut op, sent)) = self.under_way.memory_ops.take(node.into(), 0) else {
+                    return Ok(());
+                };
                 if self.subject.is_clocked {
                     let elapsed = ticks(self.under_way.now - sent);
                     self.stations.age_tag(node.into(), &mut op.tag, elapsed);
                 }
                 let reply = drive::serve(&mut self.memory[op.line.0 as usize], &op);
-                self.tell(node.into(), &StationInput::Memory { reply: &reply }, program)
+                self.deliver(node.into(), &StationInput::Memory { reply: &reply }, program)
             }
             Event::Timer(node, class) => {
                 self.under_way.timers[usize::from(node)] &= !(1 << class.index());
                 self.under_way.periodic -= usize::from(class.is_periodic());
-                self.tell(node.into(), &StationInput::Timer(class), program)
+                self.deliver(node.into(), &StationInput::Timer(class), program)
             }
             Event::Deadline(node) => {
                 let UnderWay { due, now, ready, periodic, .. } = &mut self.under_way;
@@ -309,33 +312,33 @@ impl Machine {
     /// Gives an input to a node, and processes the answers. Before the input, the node gets the
     /// clock ticks that have passed since its last tick.
     #[inline]
-    pub(super) fn tell(
+    pub(super) fn deliver(
         &mut self,
         at: At,
-        told: &StationInput<&Request, u32, &MemoryReply>,
+        input: &StationInput<&Request, u32, &MemoryReply>,
         program: &Program,
     ) -> Result<(), EpisodeFault> {
         if self.subject.is_clocked {
             self.catch_up(at, program)?;
         }
-        self.tell_now(at, told, program)
+        self.deliver_now(at, input, program)
     }
 
     /// Gives a node the clock ticks that have passed since its last tick.
     fn catch_up(&mut self, at: At, program: &Program) -> Result<(), EpisodeFault> {
         let elapsed = self.under_way.now - self.clocks[at as usize];
         self.clocks[at as usize] = self.under_way.now;
-        self.tell_now(at, &StationInput::Tick(u32::try_from(elapsed).unwrap_or(u32::MAX)), program)
+        self.deliver_now(at, &StationInput::Tick(u32::try_from(elapsed).unwrap_or(u32::MAX)), program)
     }
 
     #[inline]
-    fn tell_now(
+    fn deliver_now(
         &mut self,
         at: At,
-        told: &StationInput<&Request, u32, &MemoryReply>,
+        input: &StationInput<&Request, u32, &MemoryReply>,
         program: &Program,
     ) -> Result<(), EpisodeFault> {
-        self.stations.tell(at, told, &mut self.under_way).map_err(fault)?;
+        self.stations.deliver(at, input, &mut self.under_way).map_err(fault)?;
         if self.is_watched
             && let Some(why) = self.stations.fault(at)
         {
@@ -369,7 +372,7 @@ impl Machine {
         self.victims.retain(|(_, rank)| *rank == lowest);
         let (way, _) = self.victims[self.draws.below(self.victims.len())];
         self.ran.evictions += 1;
-        self.tell(node, &StationInput::Evict(way), program)?;
+        self.deliver(node, &StationInput::Evict(way), program)?;
         Ok(true)
     }
 }

@@ -4,7 +4,7 @@
 use super::episode::{Access, AccessKind, Episode, FIRST_KERNEL, SECTIONS_MAX, Section, group_of, is_kernel};
 use super::layout::{DATA, FIRST_COUNTER, FLAGS, HOST, WAVES, WORDS, initial};
 use super::rules::Rules;
-use super::step::{Kind, LANES_MAX, NEVER, Step, Update};
+use super::step::{Kind, LANES_MAX, NEVER, Update, WaveStep};
 use super::sync::{Edge, acquire, edge, flag_of, release};
 use proto::{Level, Order};
 use smallvec::SmallVec;
@@ -37,7 +37,7 @@ impl Stage {
 /// host), and the final contents of memory.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
-    pub(super) threads: Vec<Vec<Step>>,
+    pub(super) threads: Vec<Vec<WaveStep>>,
     pub(super) stages: SmallVec<[Stage; 1]>,
     /// The last value of each word: the value of a flag or counter, or the value that all bytes of
     /// a data word have.
@@ -274,7 +274,7 @@ impl Stored {
 
 /// The addition of one to a counter. If remote operations may order accesses, some wavefronts add to
 /// the counter of another work-group by a remote operation.
-fn count(access: Access, groups: u8, rules: Rules, last: &mut [u32; WORDS]) -> Step {
+fn count(access: Access, groups: u8, rules: Rules, last: &mut [u32; WORDS]) -> WaveStep {
     let (word, groups) = (usize::from(access.word), usize::from(groups));
     let is_remote = rules.remote && word > FIRST_COUNTER && access.style.is_multiple_of(2);
     let further = usize::from(access.style / 2) % (groups - 1);
@@ -285,11 +285,11 @@ fn count(access: Access, groups: u8, rules: Rules, last: &mut [u32; WORDS]) -> S
         _ => (word, Order::Relaxed, Level::WorkGroup),
     };
     last[word] += 1;
-    Step { remote: is_remote, ..Step::of_flag(Kind::Count, word, 0, order, level) }
+    WaveStep { remote: is_remote, ..WaveStep::of_flag(Kind::Count, word, 0, order, level) }
 }
 
 /// The step of an access to data.
-fn step(access: Access, wave: usize, last: &mut [u32; WORDS], stored: &mut Stored) -> Step {
+fn step(access: Access, wave: usize, last: &mut [u32; WORDS], stored: &mut Stored) -> WaveStep {
     let word = usize::from(access.word);
     let (order, level) = match access.is_atomic() {
         true => (access.order(), access.level(wave)),
@@ -319,7 +319,7 @@ fn step(access: Access, wave: usize, last: &mut [u32; WORDS], stored: &mut Store
             }
         }
     }
-    Step { kind, word: access.word, level, order, remote: false, words: access.words, old, new, value: 0 }
+    WaveStep { kind, word: access.word, level, order, remote: false, words: access.words, old, new, value: 0 }
 }
 
 #[cfg(test)]
@@ -333,7 +333,7 @@ mod tests {
     /// transitive, of the steps before the release only those of the releasing thread count. The
     /// end of a stage (kernel or step of the host) orders all steps of the stage before the steps
     /// of later stages.
-    fn before(steps: &[(usize, u8, Step)], transitive: bool) -> Vec<Vec<bool>> {
+    fn before(steps: &[(usize, u8, WaveStep)], transitive: bool) -> Vec<Vec<bool>> {
         let mut before = vec![vec![false; steps.len()]; steps.len()];
         // Sections are in a legal order, and so are steps.
         for (at, (wave, stage, step)) in steps.iter().enumerate() {
@@ -348,7 +348,7 @@ mod tests {
             if !step.awaits() {
                 continue;
             }
-            let of_flag = |(_, _, set): &(usize, u8, Step)| {
+            let of_flag = |(_, _, set): &(usize, u8, WaveStep)| {
                 set.sets() && set.word == step.word && set.value == step.value
             };
             let release = steps[..at].iter().position(of_flag).expect("the flag is set before");
@@ -390,7 +390,7 @@ mod tests {
             for (b, (wave, _, later)) in steps.iter().enumerate() {
                 for (a, (other, _, earlier)) in steps[..b].iter().enumerate() {
                     let of_data = earlier.words & later.words != 0;
-                    let loads = |step: &Step| {
+                    let loads = |step: &WaveStep| {
                         matches!(step.kind, Kind::Load | Kind::Update(Update::CompareSwap(NEVER)))
                     };
                     let conflict = of_data && wave != other && !(loads(earlier) && loads(later));
@@ -412,9 +412,9 @@ mod tests {
 
     /// The index, among the steps of a thread, of the first step after a section (list of
     /// accesses): after the section's accesses, and after the releases that follow these accesses.
-    fn end_of(episode: &Episode, section: usize, thread: &[Step], from: usize) -> usize {
+    fn end_of(episode: &Episode, section: usize, thread: &[WaveStep], from: usize) -> usize {
         let accesses = episode.sections[section].accesses.len();
-        let is_access = |step: &Step| step.words != 0 || step.kind == Kind::Count;
+        let is_access = |step: &WaveStep| step.words != 0 || step.kind == Kind::Count;
         let places = (from..thread.len()).filter(|&at| is_access(&thread[at]));
         let last = places.take(accesses).last().map_or(from, |at| at + 1);
         let value = section as u32 + 1;

@@ -27,7 +27,7 @@ enum Phase {
 
 /// The compute units of work-groups and wavefronts.
 #[derive(Clone, Debug)]
-pub(super) struct Seats {
+pub(super) struct Residencies {
     /// The number of work-groups.
     groups: u8,
     /// The compute unit of each work-group.
@@ -41,11 +41,11 @@ pub(super) struct Seats {
     pub(super) left: u8,
 }
 
-impl Seats {
+impl Residencies {
     /// The compute units of work-groups at the start of a program. The work-groups are assigned to
     /// the compute units in turn.
-    pub(super) fn new(program: &Program, cus: u16) -> Seats {
-        let mut seats = Seats {
+    pub(super) fn new(program: &Program, cus: u16) -> Residencies {
+        let mut residencies = Residencies {
             groups: program.groups,
             cus: [0; GROUPS_MAX],
             wavefronts: [0; WAVES],
@@ -54,16 +54,16 @@ impl Seats {
             left: program.preemptions,
         };
         for group in 0..usize::from(program.groups) {
-            seats.cus[group] = (group % usize::from(cus)) as u8;
+            residencies.cus[group] = (group % usize::from(cus)) as u8;
         }
         let mut counts = [0; GROUPS_MAX];
         for wave in 0..HOST {
-            if let Some(cu) = seats.cu(wave) {
-                seats.wavefronts[wave] = counts[cu];
+            if let Some(cu) = residencies.cu(wave) {
+                residencies.wavefronts[wave] = counts[cu];
                 counts[cu] += 1;
             }
         }
-        seats
+        residencies
     }
 
     pub(super) fn group(&self, wave: usize) -> Option<usize> {
@@ -93,8 +93,9 @@ impl Seats {
 
     /// Gives the wavefronts of an arriving work-group the first free numbers of its compute unit.
     fn number(&mut self, group: usize) {
-        let is_here = |seats: &Seats, wave: usize| {
-            seats.group(wave) != Some(group) && seats.cu(wave) == Some(usize::from(seats.cus[group]))
+        let is_here = |residencies: &Residencies, wave: usize| {
+            residencies.group(wave) != Some(group)
+                && residencies.cu(wave) == Some(usize::from(residencies.cus[group]))
         };
         let others = (0..HOST).filter(|&wave| is_here(self, wave));
         let mut taken = others.fold(0u16, |taken, wave| taken | 1 << self.wavefronts[wave]);
@@ -109,47 +110,47 @@ impl Machine {
     /// Draws a work-group and begins its preemption, unless the work-group has ended or a
     /// preemption of it is under way.
     pub(super) fn preempt(&mut self, program: &Program) -> Result<(), EpisodeFault> {
-        let group = self.draws.below(usize::from(self.seats.groups));
-        let has_ended = self.seats.waves(group).all(|wave| self.waves[wave].is_done());
-        if has_ended || self.seats.phases[group] != Phase::Runs || self.topology().cus < 2 {
+        let group = self.draws.below(usize::from(self.residencies.groups));
+        let has_ended = self.residencies.waves(group).all(|wave| self.waves[wave].is_done());
+        if has_ended || self.residencies.phases[group] != Phase::Runs || self.topology().cus < 2 {
             return Ok(());
         }
-        self.seats.left -= 1;
+        self.residencies.left -= 1;
         self.ran.preemptions += 1;
-        self.seats.phases[group] = Phase::Stops;
-        self.seats.stopped |= self.seats.waves(group).fold(0, |set, wave| set | 1 << wave);
+        self.residencies.phases[group] = Phase::Stops;
+        self.residencies.stopped |= self.residencies.waves(group).fold(0, |set, wave| set | 1 << wave);
         self.stop(group, program)
     }
 
     /// Continues a preemption after an answer to a stopped wavefront of the preempted work-group.
     pub(super) fn stopped(&mut self, wave: usize, program: &Program) -> Result<(), EpisodeFault> {
-        self.seats.group(wave).map_or(Ok(()), |group| self.stop(group, program))
+        self.residencies.group(wave).map_or(Ok(()), |group| self.stop(group, program))
     }
 
     /// Lets the compute unit of a work-group release, if no operation of the group is under way.
     fn stop(&mut self, group: usize, program: &Program) -> Result<(), EpisodeFault> {
-        let is_idle = self.seats.waves(group).all(|wave| self.waves[wave].is_idle());
-        if !is_idle || self.seats.phases[group] != Phase::Stops {
+        let is_idle = self.residencies.waves(group).all(|wave| self.waves[wave].is_idle());
+        if !is_idle || self.residencies.phases[group] != Phase::Stops {
             return Ok(());
         }
-        self.seats.phases[group] = Phase::Saves;
+        self.residencies.phases[group] = Phase::Saves;
         self.ask_boundary_of(group, Boundary::EndCus, program)
     }
 
     /// Continues the preemption of a work-group after the release or the acquire of a compute unit
     /// has been answered.
     pub(super) fn moved(&mut self, group: usize, program: &Program) -> Result<(), EpisodeFault> {
-        if self.seats.phases[group] == Phase::Saves {
+        if self.residencies.phases[group] == Phase::Saves {
             let cus = usize::from(self.topology().cus);
             let further = 1 + self.draws.below(cus - 1);
-            self.seats.cus[group] = ((usize::from(self.seats.cus[group]) + further) % cus) as u8;
-            self.seats.number(group);
-            self.seats.phases[group] = Phase::Restores;
+            self.residencies.cus[group] = ((usize::from(self.residencies.cus[group]) + further) % cus) as u8;
+            self.residencies.number(group);
+            self.residencies.phases[group] = Phase::Restores;
             return self.ask_boundary_of(group, Boundary::BeginCus, program);
         }
-        self.seats.phases[group] = Phase::Runs;
-        for wave in self.seats.waves(group) {
-            self.seats.stopped &= !(1 << wave);
+        self.residencies.phases[group] = Phase::Runs;
+        for wave in self.residencies.waves(group) {
+            self.residencies.stopped &= !(1 << wave);
             self.wake(wave);
         }
         Ok(())
@@ -163,7 +164,7 @@ impl Machine {
         boundary: Boundary,
         program: &Program,
     ) -> Result<(), EpisodeFault> {
-        let cu = usize::from(self.seats.cus[group]);
+        let cu = usize::from(self.residencies.cus[group]);
         self.ask_boundary((boundary, false), cu, Sender::Group(group as u8), program)
     }
 }

@@ -54,10 +54,10 @@ pub(crate) trait Stations {
     fn age_tag(&self, at: At, tag: &mut MemoryTag, elapsed: i32);
     /// Gives an input to a station (controller with its parked inputs). Adds the effects of the
     /// station's step, such as messages, to `under_way`.
-    fn tell(
+    fn deliver(
         &mut self,
         at: At,
-        told: &StationInput<&Request, u32, &MemoryReply>,
+        input: &StationInput<&Request, u32, &MemoryReply>,
         under_way: &mut UnderWay,
     ) -> Result<(), String>;
 }
@@ -107,8 +107,8 @@ impl<P: Protocol> Driver<P> for Sender<'_, P::Msg> {
         self.under_way.sent(from, to, self.messages.insert(msg));
     }
     #[inline]
-    fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
-        self.under_way.asked(from, ops);
+    fn requested(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
+        self.under_way.requested(from, ops);
     }
     #[inline]
     fn armed(&mut self, at: At, class: TimerClass) {
@@ -196,22 +196,23 @@ impl<P: Protocol> Stations for Typed<P> {
         self.stations[at as usize].node.age_tag(tag, elapsed);
     }
 
-    fn tell(
+    fn deliver(
         &mut self,
         at: At,
-        told: &StationInput<&Request, u32, &MemoryReply>,
+        input: &StationInput<&Request, u32, &MemoryReply>,
         under_way: &mut UnderWay,
     ) -> Result<(), String> {
-        let msg = match *told {
+        let msg = match *input {
             StationInput::Message { msg, .. } => {
                 Some(self.messages.take(msg).ok_or("a message arrives twice")?)
             }
             _ => None,
         };
-        let told = told.map(|request| request, |_| msg.as_deref().expect("it is under way"), |reply| reply);
+        let input = input.map(|request| request, |_| msg.as_deref().expect("it is under way"), |reply| reply);
         let mut sender = Sender { messages: &mut self.messages, under_way };
-        let told = self.nodes.tell(&mut self.stations[at as usize], at, &told, &mut self.fx, &mut sender);
+        let result =
+            self.nodes.deliver(&mut self.stations[at as usize], at, &input, &mut self.fx, &mut sender);
         msg.into_iter().for_each(|boxed| self.messages.give_back(boxed));
-        told
+        result
     }
 }

@@ -11,7 +11,7 @@ pub(super) const NEVER: u8 = 0;
 
 /// One operation of a wavefront.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Step {
+pub(super) struct WaveStep {
     pub(super) kind: Kind,
     /// The number of the word that the operation accesses. If it accesses several data words, the
     /// number of the first of them.
@@ -67,11 +67,11 @@ pub(super) enum Update {
     CompareSwap(u8),
 }
 
-impl Step {
+impl WaveStep {
     /// A step that accesses a flag or a counter, or a fence. It has no data words.
-    pub(super) fn of_flag(kind: Kind, word: usize, value: u32, order: Order, level: Level) -> Step {
+    pub(super) fn of_flag(kind: Kind, word: usize, value: u32, order: Order, level: Level) -> WaveStep {
         let (old, new) = ([0; LANES_MAX], [0; LANES_MAX]);
-        Step { kind, word: word as u8, level, order, remote: false, words: 0, old, new, value }
+        WaveStep { kind, word: word as u8, level, order, remote: false, words: 0, old, new, value }
     }
 
     /// Whether the step waits for a flag.
@@ -120,7 +120,7 @@ impl Step {
 
     /// The step as text for a report.
     pub(super) fn text(&self) -> String {
-        let Step { value, order, level, .. } = self;
+        let WaveStep { value, order, level, .. } = self;
         let remote = if self.remote { "remote " } else { "" };
         let how = format!("{remote}{order:?} {level:?}");
         let of_atom = if self.is_plain() { String::new() } else { format!(" ({how})") };

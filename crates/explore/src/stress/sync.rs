@@ -4,7 +4,7 @@
 use super::draws::Draws;
 use super::layout::{DATA, FLAGS, REMOTE_RELEASES};
 use super::rules::Rules;
-use super::step::{Kind, Step};
+use super::step::{Kind, WaveStep};
 use proto::{Level, Order};
 
 /// An order between two sections (lists of accesses of one wavefront each), made by a flag that the
@@ -45,22 +45,22 @@ pub(super) fn flag_of(wave: usize, flag: usize) -> usize {
 
 /// Appends to `thread` the acquire for an edge: an order between two sections (lists of accesses of
 /// one wavefront each). The earlier section is one of the wavefront `wave`.
-pub(super) fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread: &mut Vec<Step>) {
+pub(super) fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread: &mut Vec<WaveStep>) {
     let &Edge { from, flag, level, remote } = edge;
     let value = from as u32 + 1;
-    let step = Step::of_flag(Kind::Await, flag_of(wave, flag), value, Order::Acquire, level);
-    let step = Step { remote, ..step };
+    let step = WaveStep::of_flag(Kind::Await, flag_of(wave, flag), value, Order::Acquire, level);
+    let step = WaveStep { remote, ..step };
     let is_remote = remote || flag == REMOTE_RELEASES;
     match (style >> 8) % 8 {
-        0 => thread.push(Step { order: Order::SeqCst, ..step }),
+        0 => thread.push(WaveStep { order: Order::SeqCst, ..step }),
         // A remote release is acquired at work-group scope. An addition at that scope changes the
         // flag only in the cache of the adding wavefront, so no addition waits for such a flag.
         1 if flag != REMOTE_RELEASES => {
-            thread.push(Step { kind: Kind::AwaitAdding, order: Order::AcqRel, ..step });
+            thread.push(WaveStep { kind: Kind::AwaitAdding, order: Order::AcqRel, ..step });
         }
         2 if rules.fences && !is_remote => {
-            thread.push(Step { order: Order::Relaxed, ..step });
-            thread.push(Step { kind: Kind::Fence, ..step });
+            thread.push(WaveStep { order: Order::Relaxed, ..step });
+            thread.push(WaveStep { kind: Kind::Fence, ..step });
         }
         _ => thread.push(step),
     }
@@ -74,21 +74,21 @@ pub(super) fn release(
     old: u32,
     style: u64,
     rules: Rules,
-    thread: &mut Vec<Step>,
+    thread: &mut Vec<WaveStep>,
 ) {
     let remote = flag == REMOTE_RELEASES;
     let level = if remote { Level::Device } else { LEVELS[flag] };
     let value = index as u32 + 1;
-    let step = Step::of_flag(Kind::Set, flag_of(wave, flag), value, Order::Release, level);
-    let step = Step { remote, ..step };
+    let step = WaveStep::of_flag(Kind::Set, flag_of(wave, flag), value, Order::Release, level);
+    let step = WaveStep { remote, ..step };
     match (style >> 16) % 8 {
-        0 => thread.push(Step { order: Order::SeqCst, ..step }),
-        1 => thread.push(Step { kind: Kind::Swap, order: Order::AcqRel, ..step }),
+        0 => thread.push(WaveStep { order: Order::SeqCst, ..step }),
+        1 => thread.push(WaveStep { kind: Kind::Swap, order: Order::AcqRel, ..step }),
         2 if rules.fences && !remote => {
-            thread.push(Step { kind: Kind::Fence, ..step });
-            thread.push(Step { order: Order::Relaxed, ..step });
+            thread.push(WaveStep { kind: Kind::Fence, ..step });
+            thread.push(WaveStep { order: Order::Relaxed, ..step });
         }
-        3 => thread.push(Step { kind: Kind::SetIf(old), order: Order::AcqRel, ..step }),
+        3 => thread.push(WaveStep { kind: Kind::SetIf(old), order: Order::AcqRel, ..step }),
         _ => thread.push(step),
     }
 }

@@ -11,10 +11,10 @@ use super::fault::EpisodeFault;
 use super::layout::{DATA, Layout};
 use super::machine::{Machine, RunCounts, Setup};
 use super::order::{Planner, Program};
-use super::preempt::Seats;
+use super::preempt::Residencies;
 use super::report::{Failure, StressReport};
 use super::rules::Rules;
-use super::step::Step;
+use super::step::WaveStep;
 use super::{shapes, shrink};
 use crate::subject::Subject;
 use proto::words::counted;
@@ -133,7 +133,7 @@ impl<'a> Tester<'a> {
     fn describe(&mut self, at: usize, episode: &Episode, fault: &EpisodeFault) -> String {
         let Some((wave, step)) = fault.at else { return fault.what.clone() };
         let plan = self.planner.plan(episode, self.rules);
-        let text = plan.threads[wave].get(step).map_or_else(String::new, Step::text);
+        let text = plan.threads[wave].get(step).map_or_else(String::new, WaveStep::text);
         format!("{}: {text}: {}", wave_text(wave, plan, self.topologies[at].cus), fault.what)
     }
 }
@@ -157,7 +157,7 @@ fn texts(plan: &Program, cus: u16) -> Vec<(String, Vec<String>)> {
                 false => format!("after kernel {kernels}: {name}"),
                 true => name,
             };
-            texts.push((name, steps.iter().map(Step::text).collect()));
+            texts.push((name, steps.iter().map(WaveStep::text).collect()));
         }
     }
     texts
@@ -165,8 +165,8 @@ fn texts(plan: &Program, cus: u16) -> Vec<(String, Vec<String>)> {
 
 /// The name of a wavefront, with the compute unit on which it starts.
 fn wave_text(wave: usize, plan: &Program, cus: u16) -> String {
-    let seats = Seats::new(plan, cus);
-    match (seats.group(wave), seats.cu(wave)) {
+    let residencies = Residencies::new(plan, cus);
+    match (residencies.group(wave), residencies.cu(wave)) {
         (Some(group), Some(cu)) if group != cu => {
             format!("wavefront {wave} of work-group {group} on CU {cu}")
         }

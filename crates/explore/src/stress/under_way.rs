@@ -30,7 +30,7 @@ pub(crate) struct UnderWay {
     /// The messages under way from each sender to each receiver, with the times of sending.
     pub(super) channels: Queues<(u32, u64)>,
     /// The operations under way from each node to memory, with the times of sending.
-    pub(super) asked: Queues<(MemoryOp, u64)>,
+    pub(super) memory_ops: Queues<(MemoryOp, u64)>,
     /// The running timers of each node, one bit for each class of timers.
     pub(super) timers: Vec<u8>,
     pub(super) ready: Vec<Event>,
@@ -51,7 +51,7 @@ impl UnderWay {
         UnderWay {
             count,
             channels: Queues::new(count * count),
-            asked: Queues::new(count),
+            memory_ops: Queues::new(count),
             timers: vec![0; count],
             ready: Vec::new(),
             periodic: 0,
@@ -64,7 +64,7 @@ impl UnderWay {
     /// Removes everything except for times and answers.
     pub(super) fn clear(&mut self) {
         self.channels.clear();
-        self.asked.clear();
+        self.memory_ops.clear();
         self.timers.fill(0);
         self.ready.clear();
         self.periodic = 0;
@@ -79,9 +79,9 @@ impl UnderWay {
 
     /// Records that operations are sent to memory.
     #[inline]
-    pub(super) fn asked(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
+    pub(super) fn requested(&mut self, from: At, ops: &mut Vec<MemoryOp>) {
         for op in ops.drain(..) {
-            self.asked.push(from as usize, (op, self.now));
+            self.memory_ops.push(from as usize, (op, self.now));
             self.ready.push(Event::Memory(from as u8));
         }
     }

@@ -6,7 +6,7 @@ use super::layout::{FIRST_COUNTER, GROUPS_MAX, WAVES, repeated};
 use super::machine::Machine;
 use super::order::Program;
 use super::slots::Sender;
-use super::step::{Kind, Step, Update};
+use super::step::{Kind, Update, WaveStep};
 use drive::{At, StationInput};
 use proto::{
     ArrayId, ByteMask, Hints, Issuer, Level, LineAddr, LineData, Op, Request, Rmw, RmwKind, Scope, Slot,
@@ -32,7 +32,7 @@ impl Machine {
     pub(super) fn issue(&mut self, wave: usize, program: &Program) -> Result<(), EpisodeFault> {
         let state = &mut self.waves[wave];
         state.is_ready = false;
-        if state.at >= state.end || self.seats.is_stopped(wave) {
+        if state.at >= state.end || self.residencies.is_stopped(wave) {
             return Ok(());
         }
         let steps = &program.threads[wave];
@@ -59,10 +59,10 @@ impl Machine {
         if step.is_plain() {
             self.wake(wave);
         }
-        self.tell(node, &StationInput::Request { slot, request: &request }, program)
+        self.deliver(node, &StationInput::Request { slot, request: &request }, program)
     }
 
-    fn request(&self, wave: usize, step: &Step, program: &Program) -> Request {
+    fn request(&self, wave: usize, step: &WaveStep, program: &Program) -> Request {
         let (line, offset, width) = self.place(usize::from(step.word), program);
         let rmw = |kind, uses_value| Op::Rmw(Rmw { kind, width, uses_value });
         let (op, operand) = match step.kind {
@@ -81,7 +81,7 @@ impl Machine {
             Kind::SetIf(old) => (rmw(RmwKind::CompareExchange { expected: old.into() }, true), step.value),
             Kind::Fence => (Op::Fence, 0),
         };
-        let group = self.seats.group(wave).unwrap_or(GROUPS_MAX) as u32;
+        let group = self.residencies.group(wave).unwrap_or(GROUPS_MAX) as u32;
         let instance = if step.level == Level::WorkGroup { group } else { 0 };
         let mut mask = ByteMask::range(offset, width.bytes());
         let mut data = LineData::default();
@@ -102,7 +102,7 @@ impl Machine {
             scope: Scope { level: step.level, instance },
             issuer: Issuer {
                 work_item: 0,
-                wavefront: u32::from(self.seats.wavefronts[wave]),
+                wavefront: u32::from(self.residencies.wavefronts[wave]),
                 work_group: group,
             },
             hints: Hints { remote: step.remote, commutative: step.kind == Kind::Count && !step.remote },
@@ -135,7 +135,7 @@ impl Machine {
         match self.slots.free(node, slot) {
             Some(Sender::Wave(wave, at)) => {
                 self.completed(usize::from(wave), usize::from(at), data, program)?;
-                match self.seats.is_stopped(wave.into()) {
+                match self.residencies.is_stopped(wave.into()) {
                     true => self.stopped(wave.into(), program),
                     false => Ok(()),
                 }
@@ -219,7 +219,7 @@ impl Machine {
 
     /// The first word whose loaded value is wrong, in words; `None` if all are right.
     #[inline]
-    fn difference(&self, step: &Step, data: &LineData, program: &Program) -> Option<String> {
+    fn difference(&self, step: &WaveStep, data: &LineData, program: &Program) -> Option<String> {
         for (lane, word) in step.lanes() {
             let (_, offset, width) = self.place(word, program);
             if data.read(offset, width) != repeated(step.old[lane], width) {

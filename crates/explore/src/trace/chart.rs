@@ -249,10 +249,10 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::machine::moves::Move;
-    use crate::search::replay::Step;
+    use crate::search::replay::ChartStep;
 
     fn replay() -> Replay {
-        let step = |lanes, text: &str, notes: &[&str]| Step {
+        let step = |lanes, text: &str, notes: &[&str]| ChartStep {
             mv: Move::Issue { thread: 0 },
             lanes,
             text: text.to_owned(),

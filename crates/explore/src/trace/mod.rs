@@ -251,8 +251,8 @@ impl Trace {
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<String>, Obstacle> {
         let promises = self.promises(stop)?;
-        let asked = self.placement.for_models(&self.program);
-        Ok(outcomes.iter().flat_map(|outcome| reason::of(&asked, outcome, &promises, stop)).collect())
+        let program = self.placement.for_models(&self.program);
+        Ok(outcomes.iter().flat_map(|outcome| reason::of(&program, outcome, &promises, stop)).collect())
     }
 
     /// The promises of the violated models for the program. A fault other than a forbidden outcome
@@ -334,8 +334,8 @@ impl Trace {
         let mut explorer = Explorer::new(subject, self.bounds, self.seeded_fault());
         // A search for thin-air values ignores deadlock and livelock.
         let may_block = self.violation.fault == Fault::ThinAir;
-        let asked = Requirements { may_block, ..Requirements::default() };
-        let found = explorer.explore(&self.program, &self.placement, &asked, &mut limits);
+        let requirements = Requirements { may_block, ..Requirements::default() };
+        let found = explorer.explore(&self.program, &self.placement, &requirements, &mut limits);
         let found = found.map_err(|error| Obstacle::Unfit(error.to_string()))?;
         if let Some(violation) = found.violation {
             let verdict = if violation == self.violation { Verdict::Same } else { Verdict::Another };

@@ -190,8 +190,8 @@ pub fn verify_programs(
     gaps.extend(programs.not_generated().map(|gap| (gap, 1)));
     let is_covered = gaps.is_empty();
     let is_refuted = |claim: &Claim| tested.iter().any(|t| t.refuted.contains(&claim.model));
-    let is_asked = |at: usize| tested.iter().any(|t| t.spoken >> at & 1 == 1);
-    let unproved = claims.iter().enumerate().filter(|&(at, claim)| !is_asked(at) && !is_refuted(claim));
+    let is_tested = |at: usize| tested.iter().any(|t| t.spoken >> at & 1 == 1);
+    let unproved = claims.iter().enumerate().filter(|&(at, claim)| !is_tested(at) && !is_refuted(claim));
     let unproved: Vec<String> = unproved
         .map(|(at, claim)| {
             let racing: Vec<bool> = tested.iter().map(|t| t.racing >> at & 1 == 1).collect();
@@ -209,7 +209,7 @@ pub fn verify_programs(
     for why in tested.iter().filter_map(|t| t.unsupported.as_ref()) {
         *unsupported.entry(why.clone()).or_default() += 1;
     }
-    let status = |(at, claim): (usize, &Claim)| match (is_refuted(claim), is_covered && is_asked(at)) {
+    let status = |(at, claim): (usize, &Claim)| match (is_refuted(claim), is_covered && is_tested(at)) {
         (true, _) => Status::Refuted,
         (false, true) => Status::Verified,
         (false, false) => Status::Incomplete,

@@ -83,8 +83,8 @@ impl PreparedExplorers {
             self.all.push(Explorer::new(&self.subject, run.bounds, None));
             self.all.len() - 1
         });
-        let asked = Requirements { allowed: run.allowed.as_ref(), may_block: run.may_block };
-        self.all[at].explore(&run.program, &run.placement, &asked, limits)
+        let requirements = Requirements { allowed: run.allowed.as_ref(), may_block: run.may_block };
+        self.all[at].explore(&run.program, &run.placement, &requirements, limits)
     }
 }
 

@@ -53,15 +53,15 @@ fn refused(program: &Program, outcome: &Outcome, claim: &Claim, stop: &dyn Fn() 
     let terms = program.state_terms().into_iter().zip(outcome);
     let prop = Prop::And(terms.map(|(term, &value)| Prop::equals(term, value)).collect());
     let condition = Condition { quantifier: Quantifier::Exists, prop };
-    let asked = Program { condition, ..program.clone() };
+    let with_condition = Program { condition, ..program.clone() };
     let mut options = Options { stop: Box::new(stop), ..Options::default() };
-    let Ok(refusals) = check::refusals(&asked, &model, &mut options) else { return Vec::new() };
+    let Ok(refusals) = check::refusals(&with_condition, &model, &mut options) else { return Vec::new() };
     let Some(refusal) = refusals.first() else { return Vec::new() };
     let mut lines = vec![format!(
         "only the check `{}` forbids this execution ({}):",
         refusal.check,
         check::cycle_text(&refusal.execution, refusal)
     )];
-    lines.extend(check::narrate(&asked, &refusal.execution).lines().map(str::to_owned));
+    lines.extend(check::narrate(&with_condition, &refusal.execution).lines().map(str::to_owned));
     lines
 }

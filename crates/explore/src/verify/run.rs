@@ -194,14 +194,14 @@ pub(crate) fn test(
             let mut is_first = true;
             loop {
                 let allowed = allowed(&open).map(Arc::new);
-                let asked = Requirements { allowed: allowed.as_deref(), may_block: *may_block };
+                let requirements = Requirements { allowed: allowed.as_deref(), may_block: *may_block };
                 let mut limits = Limits {
                     memory_bytes: options.memory_bytes / options.jobs.max(1) as u64,
                     states_max: options.states_max,
                     stop: Box::new(|| (options.stop)()),
                     ..Limits::default()
                 };
-                let found = match explorer.explore(program, placement, &asked, &mut limits) {
+                let found = match explorer.explore(program, placement, &requirements, &mut limits) {
                     Ok(found) => found,
                     Err(why) => {
                         tested.unsupported = Some(why.to_string());

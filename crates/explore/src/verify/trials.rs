@@ -36,7 +36,7 @@ impl Witness<'_> {
 }
 
 /// The result of the trials of a mutant.
-enum Fate {
+enum MutantStatus {
     /// A run killed the mutant. The fields are the index of the run in the list of witnesses (runs
     /// without a fault of the unchanged protocol), and the description of the fault.
     Killed(usize, String),
@@ -101,52 +101,53 @@ pub(crate) fn kill(
         let count = done.fetch_add(1, Ordering::Relaxed) + 1;
         (options.progress)(Progress::Mutants(count, seeded.len()));
     };
-    let mut fates: Vec<Fate> = Vec::new();
+    let mut statuses: Vec<MutantStatus> = Vec::new();
     let mut kills: FxHashMap<usize, usize> = FxHashMap::default();
     for round in seeded.chunks(ROUND) {
         let killers = by_kills(&kills);
         let of_round = in_parallel(options.jobs, round.len(), || {
             |index: usize| {
                 let mutant = &round[index];
-                let fate = match (options.stop)() {
-                    true => Fate::Undecided,
-                    false => trials.fate(mutant, trials.first_pass(mutant, &killers)),
+                let status = match (options.stop)() {
+                    true => MutantStatus::Undecided,
+                    false => trials.try_on(mutant, trials.first_pass(mutant, &killers)),
                 };
-                if !matches!(fate, Fate::Survives | Fate::Unreached) {
+                if !matches!(status, MutantStatus::Survives | MutantStatus::Unreached) {
                     one_more();
                 }
-                fate
+                status
             }
         });
-        for fate in &of_round {
-            if let Fate::Killed(witness, _) = fate {
+        for status in &of_round {
+            if let MutantStatus::Killed(witness, _) = status {
                 *kills.entry(*witness).or_default() += 1;
             }
         }
-        fates.extend(of_round);
+        statuses.extend(of_round);
     }
-    let left: Vec<usize> =
-        (0..fates.len()).filter(|&at| matches!(fates[at], Fate::Survives | Fate::Unreached)).collect();
+    let left: Vec<usize> = (0..statuses.len())
+        .filter(|&at| matches!(statuses[at], MutantStatus::Survives | MutantStatus::Unreached))
+        .collect();
     let killers = by_kills(&kills);
     let again = in_parallel(options.jobs, left.len(), || {
         |index: usize| {
             let mutant = &seeded[left[index]];
-            let fate = match (options.stop)() {
-                true => Fate::Undecided,
-                false => trials.fate(mutant, trials.second_pass(mutant, &killers)),
+            let status = match (options.stop)() {
+                true => MutantStatus::Undecided,
+                false => trials.try_on(mutant, trials.second_pass(mutant, &killers)),
             };
             one_more();
-            fate
+            status
         }
     });
-    for (&at, fate) in left.iter().zip(again) {
-        fates[at] = match (&fates[at], fate) {
+    for (&at, status) in left.iter().zip(again) {
+        statuses[at] = match (&statuses[at], status) {
             // The first pass may have reached a change that the second pass does not reach.
-            (Fate::Survives, Fate::Unreached) => Fate::Survives,
-            (_, fate) => fate,
+            (MutantStatus::Survives, MutantStatus::Unreached) => MutantStatus::Survives,
+            (_, status) => status,
         };
     }
-    Mutants { unseeded, ..trials.sum_up(seeded, fates) }
+    Mutants { unseeded, ..trials.sum_up(seeded, statuses) }
 }
 
 impl Trials<'_> {
@@ -168,30 +169,32 @@ impl Trials<'_> {
         }
     }
 
-    fn sum_up(&self, mutants: Vec<Mutant>, fates: Vec<Fate>) -> Mutants {
+    fn sum_up(&self, mutants: Vec<Mutant>, statuses: Vec<MutantStatus>) -> Mutants {
         let mut result = Mutants::default();
-        for (mutant, fate) in mutants.into_iter().zip(fates) {
+        for (mutant, status) in mutants.into_iter().zip(statuses) {
             let argued = equivalent::reason(&self.subject.info, &mutant.name);
-            match (fate, argued) {
-                (Fate::Killed(witness, why), argued) => {
+            match (status, argued) {
+                (MutantStatus::Killed(witness, why), argued) => {
                     let test = &self.tests[self.witnesses[witness].run.test].name;
                     if argued.is_some() {
                         result.misargued.push(mutant.name.clone());
                     }
                     result.killed.push((mutant.name, format!("{test}: {why}")));
                 }
-                (Fate::Survives, _) if !self.is_asked(&mutant) => result.unasked.push(mutant.name),
-                (Fate::Survives, Some(reason)) => result.equivalent.push((mutant.name, reason.to_owned())),
-                (Fate::Survives, None) => result.survivors.push(mutant.name),
-                (Fate::Unreached, _) => result.unreached.push(mutant.name),
-                (Fate::Undecided, _) => result.undecided.push(mutant.name),
+                (MutantStatus::Survives, _) if !self.has_promise(&mutant) => result.unasked.push(mutant.name),
+                (MutantStatus::Survives, Some(reason)) => {
+                    result.equivalent.push((mutant.name, reason.to_owned()))
+                }
+                (MutantStatus::Survives, None) => result.survivors.push(mutant.name),
+                (MutantStatus::Unreached, _) => result.unreached.push(mutant.name),
+                (MutantStatus::Undecided, _) => result.undecided.push(mutant.name),
             }
         }
         result
     }
 
     /// Whether a claim promises something for at least one run that reaches the mutant's change.
-    fn is_asked(&self, mutant: &Mutant) -> bool {
+    fn has_promise(&self, mutant: &Mutant) -> bool {
         self.reaching(mutant).iter().any(|&at| self.witnesses[at].run.allowed.is_some())
     }
 
@@ -260,7 +263,7 @@ impl Trials<'_> {
     }
 
     /// Tries the mutant on the killers (runs that have killed mutants), and then on the other runs.
-    fn fate(&self, mutant: &Mutant, (killers, others): (Vec<usize>, Vec<usize>)) -> Fate {
+    fn try_on(&self, mutant: &Mutant, (killers, others): (Vec<usize>, Vec<usize>)) -> MutantStatus {
         let mut explorers = Explorers::new(self.subject, Some(mutant.seeded_fault));
         let mut altered = false;
         let unaltered_max = killers.len() + UNALTERED_MAX;
@@ -269,12 +272,12 @@ impl Trials<'_> {
                 break;
             }
             if (self.options.stop)() {
-                return Fate::Undecided;
+                return MutantStatus::Undecided;
             }
             let run = self.witnesses[at].run;
             let test = &self.tests[run.test];
             let program = &*test.program();
-            let asked = Requirements { allowed: run.allowed.as_deref(), may_block: run.may_block };
+            let requirements = Requirements { allowed: run.allowed.as_deref(), may_block: run.may_block };
             let mut limits = Limits {
                 states_max: 1000 + GROWTH_MAX * run.states,
                 memory_bytes: self.options.memory_bytes / self.options.jobs.max(1) as u64,
@@ -282,14 +285,14 @@ impl Trials<'_> {
                 ..Limits::default()
             };
             let placement = &test.placements[run.placement];
-            let found = explorers.within(run.bounds).explore(program, placement, &asked, &mut limits);
+            let found = explorers.within(run.bounds).explore(program, placement, &requirements, &mut limits);
             let Ok(found) = found else { continue };
             altered |= found.altered;
             if let Some(violation) = found.violation {
-                return Fate::Killed(at, violation.why);
+                return MutantStatus::Killed(at, violation.why);
             }
         }
-        if altered { Fate::Survives } else { Fate::Unreached }
+        if altered { MutantStatus::Survives } else { MutantStatus::Unreached }
     }
 }
 

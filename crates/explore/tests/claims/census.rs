@@ -81,7 +81,7 @@ fn a_census_sees_the_words_of_a_request_and_of_a_line() {
 }
 
 #[test]
-fn the_dimensions_name_what_no_run_has() {
+fn the_dimensions_list_values_without_runs() {
     let dimensions = Dimensions::of(&census(|placement| placement));
     let has = |all: &[String], what: &str| all.iter().any(|text| text == what);
     assert!(has(&dimensions.covered, "words of 4 bytes"), "{dimensions:?}");

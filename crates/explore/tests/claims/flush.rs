@@ -88,20 +88,21 @@ fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, seeded_f
     let Ok(promise) = claim.promise(&program, &mut || false) else { return false };
     let Some(allowed) = &promise.allowed else { return false };
     let readable: BTreeSet<Outcome> = allowed.iter().map(|outcome| read(&program, outcome)).collect();
-    let explore = |placement: &Placement, seeded_fault, asked: &Requirements<'_>| -> Option<Exploration> {
-        Explorer::new(&Subject::of::<P>(), bounds, seeded_fault)
-            .explore(&program, placement, asked, &mut Limits::default())
-            .ok()
-    };
+    let explore =
+        |placement: &Placement, seeded_fault, requirements: &Requirements<'_>| -> Option<Exploration> {
+            Explorer::new(&Subject::of::<P>(), bounds, seeded_fault)
+                .explore(&program, placement, requirements, &mut Limits::default())
+                .ok()
+        };
     test.placements.iter().any(|placement| {
         let all = Requirements { allowed: None, may_block: promise.may_block };
         let Some(found) = explore(placement, Some(seeded_fault), &all) else { return false };
         let is_wrong = found.outcomes.iter().any(|outcome| !readable.contains(&read(&program, outcome)));
         // The fault alone is the reason: the protocol itself passes, and with the fault a
         // search with the allowed outcomes reports the violation.
-        let asked = Requirements { allowed: Some(allowed), ..all };
+        let requirements = Requirements { allowed: Some(allowed), ..all };
         let fault = |seeded_fault| {
-            let violation = explore(placement, seeded_fault, &asked).and_then(|found| found.violation);
+            let violation = explore(placement, seeded_fault, &requirements).and_then(|found| found.violation);
             violation.map(|violation| violation.fault)
         };
         is_wrong && fault(None).is_none() && fault(Some(seeded_fault)) == Some(Fault::Outcome)

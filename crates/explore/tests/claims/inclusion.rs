@@ -13,7 +13,7 @@ use zoo::hlrc::{Hlrc, HlrcNoprio, HlrcRepaired};
 use zoo::vi::{L1Plans, Step, Vi};
 
 /// A program that is race-free only if scopes may include one another, with its allowed outcomes.
-struct Asks {
+struct InclusionCase {
     name: String,
     program: Program,
     placements: Vec<Placement>,
@@ -31,7 +31,12 @@ fn mixes(program: &Program) -> bool {
     data.iter().any(|access| atomic.iter().any(|other| other.address == access.address))
 }
 
-fn asks(name: &str, program: Program, placements: Vec<Placement>, model: Model) -> Option<Asks> {
+fn inclusion_case(
+    name: &str,
+    program: Program,
+    placements: Vec<Placement>,
+    model: Model,
+) -> Option<InclusionCase> {
     let options = |reading| Options { first_race_only: true, ..Options::new(reading) };
     let check = |reading| hrf::check(&program, &options(reading)).ok();
     let with = check(Reading::of(model).with_inclusion()).filter(|v| v.is_race_free())?;
@@ -39,7 +44,7 @@ fn asks(name: &str, program: Program, placements: Vec<Placement>, model: Model) 
     if check(Reading::of(model))?.is_race_free() {
         return None;
     }
-    Some(Asks {
+    Some(InclusionCase {
         name: name.to_owned(),
         placements,
         may_block: with.blocked.is_some(),
@@ -64,21 +69,21 @@ fn bound(threads: usize, operations: usize, kinds: &[Kind], levels: &[Level]) ->
 /// The programs that are race-free under the model only with inclusion. They come from the shipped
 /// tests, from all programs of two threads with up to three operations, and from the critical
 /// cycles of two and of three threads.
-fn corpus_of(model: Model) -> Vec<Asks> {
+fn corpus_of(model: Model) -> Vec<InclusionCase> {
     use Kind::{Await, ConditionalLoad, Exchange, Load, Store, SyncLoad, SyncStore};
     let kinds = [Load, Store, SyncLoad, SyncStore, Await, ConditionalLoad, Exchange];
     let levels = [Level::WorkGroup, Level::Device, Level::System];
     let shipped = corpus::shipped().expect("they are tests").into_iter();
-    let shipped = shipped
-        .filter(|test| test.name.starts_with("hrf/"))
-        .filter_map(|test| asks(&test.name, test.program().into_owned(), test.placements.clone(), model));
-    let two = programs(&bound(2, 3, &kinds, &levels)).chain(cycles(&bound(2, 4, &kinds, &levels)));
-    let made = two.chain(cycles(&bound(3, 5, &kinds[..5], &levels[..2]))).filter_map(|made| {
-        let agents = made.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect();
-        let name = made.to_text();
-        asks(&name, made.program, vec![Placement::new(agents, made.lines)], model)
+    let shipped = shipped.filter(|test| test.name.starts_with("hrf/")).filter_map(|test| {
+        inclusion_case(&test.name, test.program().into_owned(), test.placements.clone(), model)
     });
-    shipped.chain(made).collect()
+    let two = programs(&bound(2, 3, &kinds, &levels)).chain(cycles(&bound(2, 4, &kinds, &levels)));
+    let of_generator = two.chain(cycles(&bound(3, 5, &kinds[..5], &levels[..2]))).filter_map(|generated| {
+        let agents = generated.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu))).collect();
+        let name = generated.to_text();
+        inclusion_case(&name, generated.program, vec![Placement::new(agents, generated.lines)], model)
+    });
+    shipped.chain(of_generator).collect()
 }
 
 /// Whether the plans of the protocol (the steps of operations) depend on scopes within a device.
@@ -92,33 +97,33 @@ fn looks_at_scopes<P: Protocol>() -> bool {
 }
 
 /// The programs of [`corpus_of`] for the model, which are computed once.
-fn asked_of(model: Model) -> &'static [Asks] {
-    static DIRECT: OnceLock<Vec<Asks>> = OnceLock::new();
-    static INDIRECT: OnceLock<Vec<Asks>> = OnceLock::new();
+fn inclusion_cases(model: Model) -> &'static [InclusionCase] {
+    static DIRECT: OnceLock<Vec<InclusionCase>> = OnceLock::new();
+    static INDIRECT: OnceLock<Vec<InclusionCase>> = OnceLock::new();
     let cell = if model == Model::HrfDirect { &DIRECT } else { &INDIRECT };
     cell.get_or_init(|| corpus_of(model))
 }
 
 /// The names of the programs that have forbidden outcomes on the protocol.
 fn wrong<'a, P: Protocol>(
-    asked: impl IntoIterator<Item = &'a Asks>,
+    cases: impl IntoIterator<Item = &'a InclusionCase>,
     seeded_fault: Option<SeededFault>,
 ) -> Vec<String> {
     let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let mut evicting = Explorer::new(&Subject::of::<P>(), combining.evicting(), seeded_fault);
     let mut tight = Explorer::new(&Subject::of::<P>(), combining.tight(), seeded_fault);
     let mut wrong = Vec::new();
-    for asks in asked {
-        let is_small = asks.orders_data && asks.program.threads.len() == 2;
+    for case in cases {
+        let is_small = case.orders_data && case.program.threads.len() == 2;
         let explorer = if is_small { &mut evicting } else { &mut tight };
-        for placement in &asks.placements {
-            let asked = Requirements { allowed: Some(&asks.allowed), may_block: asks.may_block };
-            let found = explorer.explore(&asks.program, placement, &asked, &mut Limits::default());
+        for placement in &case.placements {
+            let requirements = Requirements { allowed: Some(&case.allowed), may_block: case.may_block };
+            let found = explorer.explore(&case.program, placement, &requirements, &mut Limits::default());
             let found = found.expect("a supported program");
             assert_eq!(found.incomplete, None);
             if let Some(violation) = found.violation {
-                let outcome = found.forbidden.map_or(violation.why, |o| show(&asks.program, &o));
-                wrong.push(format!("{} ({placement}): {outcome}", asks.name));
+                let outcome = found.forbidden.map_or(violation.why, |o| show(&case.program, &o));
+                wrong.push(format!("{} ({placement}): {outcome}", case.name));
             }
         }
     }
@@ -127,8 +132,8 @@ fn wrong<'a, P: Protocol>(
 
 fn supports_inclusion<P: Protocol>(model: Model, mixed: bool) {
     assert!(looks_at_scopes::<P>());
-    let asked = asked_of(model).iter().filter(|asks| mixed || !asks.mixes);
-    let wrong = wrong::<P>(asked, None);
+    let cases = inclusion_cases(model).iter().filter(|case| mixed || !case.mixes);
+    let wrong = wrong::<P>(cases, None);
     assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong[0]);
 }
 
@@ -142,12 +147,12 @@ macro_rules! supports_inclusion {
         )+
 
         #[test]
-        fn every_protocol_that_looks_at_scopes_is_asked() {
-            let asked = [$(<$protocol as Protocol>::INFO.name),+];
+        fn the_tests_cover_every_protocol_with_scopes() {
+            let protocols = [$(<$protocol as Protocol>::INFO.name),+];
             let scoped = zoo::ALL.iter().map(|info| info.name);
             let scoped: Vec<&str> =
                 scoped.filter(|name| zoo::with(name, LooksAtScopes) == Some(true)).collect();
-            assert_eq!(asked.to_vec(), scoped);
+            assert_eq!(protocols.to_vec(), scoped);
         }
     };
 }
@@ -198,13 +203,13 @@ const MIXED_WRONG: usize = 8;
 fn hlrc_fails_if_a_word_is_both_atomic_and_data() {
     let program = litmus::parse::parse(MIXED).expect("it is a test");
     let placement = Placement::spread(&program);
-    let asks =
-        asks("mixed", program, vec![placement], Model::HrfIndirect).expect("the program needs inclusion");
-    assert!(asks.mixes);
-    assert_eq!(wrong::<Hlrc>([&asks], None).len(), 1);
-    assert_eq!(wrong::<HlrcNoprio>([&asks], None).len(), 1);
-    assert_eq!(wrong::<HlrcRepaired>([&asks], None).len(), 0);
-    let mixed = || asked_of(Model::HrfIndirect).iter().filter(|asks| asks.mixes);
+    let case = inclusion_case("mixed", program, vec![placement], Model::HrfIndirect)
+        .expect("the program needs inclusion");
+    assert!(case.mixes);
+    assert_eq!(wrong::<Hlrc>([&case], None).len(), 1);
+    assert_eq!(wrong::<HlrcNoprio>([&case], None).len(), 1);
+    assert_eq!(wrong::<HlrcRepaired>([&case], None).len(), 0);
+    let mixed = || inclusion_cases(Model::HrfIndirect).iter().filter(|case| case.mixes);
     assert_eq!(wrong::<Hlrc>(mixed(), None).len(), MIXED_WRONG);
     assert_eq!(wrong::<HlrcNoprio>(mixed(), None).len(), MIXED_WRONG);
 }
@@ -212,10 +217,10 @@ fn hlrc_fails_if_a_word_is_both_atomic_and_data() {
 #[test]
 fn the_corpus_is_not_empty() {
     for model in [Model::HrfDirect, Model::HrfIndirect] {
-        let asked = asked_of(model);
-        let of_data = |asks: &&Asks| asks.orders_data;
-        assert!(asked.iter().filter(of_data).count() > 100, "{model:?}");
-        assert!(asked.iter().any(|asks| asks.name == "hrf/fig7.litmus"));
+        let cases = inclusion_cases(model);
+        let of_data = |case: &&InclusionCase| case.orders_data;
+        assert!(cases.iter().filter(of_data).count() > 100, "{model:?}");
+        assert!(cases.iter().any(|case| case.name == "hrf/fig7.litmus"));
     }
 }
 
@@ -225,6 +230,6 @@ fn the_corpus_is_not_empty() {
 fn vi_without_its_pass_does_not_support_inclusion() {
     let seeded_fault =
         SeededFault { table: L1Plans::ID, change: Change::DropStep { step: Step::Pass.index() as u8 } };
-    let wrong = wrong::<Vi>(asked_of(Model::HrfIndirect), Some(seeded_fault));
+    let wrong = wrong::<Vi>(inclusion_cases(Model::HrfIndirect), Some(seeded_fault));
     assert!(wrong.iter().any(|program| program.starts_with("hrf/least-inclusion-data")), "{wrong:?}");
 }

@@ -86,10 +86,10 @@ fn own_word(subject: &Subject, preemptions: u8, seeded_fault: Option<SeededFault
     let claim = Claim::of("drf").expect("a known model");
     let allowed =
         claim.promise(program, &mut || false).expect("the model evaluates it").allowed.expect("no race");
-    let asked = Requirements { allowed: Some(&allowed), may_block: false };
+    let requirements = Requirements { allowed: Some(&allowed), may_block: false };
     let placement = Placement::spread(program).paired(program);
     let mut explorer = Explorer::new(subject, COMBINING.preempting(preemptions), seeded_fault);
-    explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
+    explorer.explore(program, &placement, &requirements, &mut Limits::default()).expect("supported")
 }
 
 /// The plan key (operation, order, scope and hints) of the requests at a kernel's beginning or end,

@@ -171,14 +171,15 @@ fn names_do_not_matter<P: Protocol>(model: &str, seeded_fault: Option<SeededFaul
         let agents = generated.compute_units.iter().map(|&cu| Agent::Cu(u16::from(cu)));
         let placement = Placement::new(agents.collect(), generated.lines.clone());
         let promise = claim.promise(&generated.program, &mut || false).expect("the model covers it");
-        let asked = Requirements { allowed: None, may_block: promise.may_block };
+        let requirements = Requirements { allowed: None, may_block: promise.may_block };
         let of = explorers.iter_mut().map(|explorer| {
-            let mut explore = |asked: &Requirements<'_>| {
-                let found = explorer.explore(&generated.program, &placement, asked, &mut Limits::default());
+            let mut explore = |requirements: &Requirements<'_>| {
+                let found =
+                    explorer.explore(&generated.program, &placement, requirements, &mut Limits::default());
                 found.expect("a supported program")
             };
-            let all = explore(&asked);
-            let judged = explore(&Requirements { allowed: promise.allowed.as_ref(), ..asked });
+            let all = explore(&requirements);
+            let judged = explore(&Requirements { allowed: promise.allowed.as_ref(), ..requirements });
             // If a program races, two caches may hold a word at the end. They are flushed in
             // the order of their numbers, which depends on names.
             let named = |outcome: &Vec<Value>| {

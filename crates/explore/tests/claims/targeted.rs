@@ -27,11 +27,11 @@ fn figure_6_fails_hrf_indirect() {
     let program = figure_6();
     let placement = Placement::spread(&program);
     let allowed = allowed("hrf-indirect").expect("the chain orders the accesses");
-    let asked = Requirements { allowed: Some(&allowed), may_block: false };
+    let requirements = Requirements { allowed: Some(&allowed), may_block: false };
     for bounds in [COMBINING, COMBINING.evicting()] {
         let mut explorer = Explorer::new(&Subject::of::<ViTargeted>(), bounds, None);
         let found =
-            explorer.explore(&program, &placement, &asked, &mut Limits::default()).expect("supported");
+            explorer.explore(&program, &placement, &requirements, &mut Limits::default()).expect("supported");
         let violation = found.violation.expect("the third work-item misses the store of the first");
         assert_eq!(violation.fault, Fault::Outcome);
         let outcome = found.forbidden.expect("an outcome");

@@ -96,7 +96,8 @@ struct Leased {
 pub struct Cache {
     /// The lines of the cache, sorted by address.
     lines: Vec<Leased>,
-    asked: Vec<LineAddr>,
+    /// The lines that the cache has requested from the bank.
+    awaited: Vec<LineAddr>,
 }
 
 impl Cache {
@@ -112,8 +113,8 @@ impl Cache {
                 cx.fx.reply(ask.slot, held.data);
                 return Disposition::Done;
             }
-            if !self.asked.contains(&line) {
-                self.asked.push(line);
+            if !self.awaited.contains(&line) {
+                self.awaited.push(line);
                 cx.fx.send(bank, ToBank::Get { line });
             }
             return Disposition::Wait(line);
@@ -142,7 +143,7 @@ impl Cache {
             self.lines.push(Leased { line, lease, data });
             self.lines.sort_by_key(|held| held.line);
         }
-        self.asked.retain(|&asked| asked != line);
+        self.awaited.retain(|&awaited| awaited != line);
         cx.fx.reply_waiters(line, data);
         Disposition::Done
     }
@@ -183,7 +184,7 @@ impl<P: Protocol<Params = Params, Msg: From<ToBank>>> Controller<P> for Cache {
     }
 
     fn is_quiet(&self) -> bool {
-        self.asked.is_empty()
+        self.awaited.is_empty()
     }
 }
 

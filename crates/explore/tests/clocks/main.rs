@@ -91,9 +91,11 @@ fn explore<P: Protocol>(text: &str, bounds: Bounds, allowed: Option<&BTreeSet<Ou
     let program = &*test.program();
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let placement = Placement::spread(program);
-    let asked = Requirements { allowed, may_block: false };
+    let requirements = Requirements { allowed, may_block: false };
     let mut limits = Limits { states_max: 400_000, ..Limits::default() };
-    explorer.explore(program, &placement, &asked, &mut limits).expect("the machine has all that it needs")
+    explorer
+        .explore(program, &placement, &requirements, &mut limits)
+        .expect("the machine has all that it needs")
 }
 
 /// The allowed outcomes of `STALE`, as values of `r0 r1 r2`: the outcomes of a single memory.

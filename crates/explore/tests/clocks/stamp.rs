@@ -84,7 +84,8 @@ pub struct Cache {
     now: Time,
     /// The lines of the cache, sorted by address.
     lines: Vec<Stamped>,
-    asked: Vec<LineAddr>,
+    /// The lines that the cache has requested from the bank.
+    awaited: Vec<LineAddr>,
 }
 
 const THE_BANK: NodeId = NodeId { kind: BANK, index: 0 };
@@ -104,8 +105,8 @@ impl Cache {
         }
         self.lines.retain(|held| held.line != line);
         cx.fx.wake(Key::Way(SET));
-        if !self.asked.contains(&line) {
-            self.asked.push(line);
+        if !self.awaited.contains(&line) {
+            self.awaited.push(line);
             cx.fx.send(THE_BANK, ToBank::Get { line, at: self.now });
         }
         Disposition::Wait(line)
@@ -152,7 +153,7 @@ impl Cache {
             return Disposition::NeedWay(SET);
         }
         self.now = self.now.max(filled.from);
-        self.asked.retain(|&asked| asked != line);
+        self.awaited.retain(|&awaited| awaited != line);
         cx.fx.reply_waiters(line, filled.data);
         self.lines.push(filled);
         self.lines.sort_by_key(|held| held.line);
@@ -210,7 +211,7 @@ impl<P: Protocol<Params = Params, Msg: From<ToBank>>> Controller<P> for Cache {
     }
 
     fn is_quiet(&self) -> bool {
-        self.asked.is_empty()
+        self.awaited.is_empty()
     }
 
     fn times(&mut self, visit: &mut dyn FnMut(&mut Time)) {

@@ -38,19 +38,19 @@ impl Bench {
         Bench { setup, station, fx: Effects::default() }
     }
 
-    fn tell(&mut self, tell: impl FnOnce(&mut Station<Lease>, World<'_, Lease>, &mut Effects<Msg>)) {
+    fn deliver(&mut self, input: impl FnOnce(&mut Station<Lease>, World<'_, Lease>, &mut Effects<Msg>)) {
         self.fx.clear();
-        tell(&mut self.station, self.setup.world(), &mut self.fx);
+        input(&mut self.station, self.setup.world(), &mut self.fx);
         assert_eq!(self.fx.violation, None);
     }
 
     fn message(&mut self, from: NodeId, msg: impl Into<Msg>) {
         let msg = msg.into();
-        self.tell(|station, world, fx| station.message(from, &msg, world, fx));
+        self.deliver(|station, world, fx| station.message(from, &msg, world, fx));
     }
 
     fn tick(&mut self, elapsed: u32) {
-        self.tell(|station, world, fx| station.tick(elapsed, world, fx));
+        self.deliver(|station, world, fx| station.tick(elapsed, world, fx));
     }
 }
 
@@ -65,7 +65,7 @@ fn a_parked_message_ages() {
     cache.message(THE_BANK, data(Y, 3));
     assert_eq!(cache.fx.needs.len(), 1, "there is one way");
     cache.tick(2);
-    cache.tell(|station, world, fx| station.evict(Way(0), world, fx));
+    cache.deliver(|station, world, fx| station.evict(Way(0), world, fx));
     let mut lines = Vec::new();
     cache.station.node.lines(&mut lines);
     assert!(matches!(&*lines, [view] if view.line == Y));
@@ -82,7 +82,7 @@ fn a_deadline_is_exact_even_if_ticks_come_late() {
         let mut bank = Bench::new(THE_BANK);
         bank.message(CACHE, ToBank::Get { line: X });
         let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };
-        bank.tell(|station, world, fx| station.memory(&reply, world, fx));
+        bank.deliver(|station, world, fx| station.memory(&reply, world, fx));
         bank.message(CACHE, ToBank::Put { line: X, put: Put { line: X, access: write, slot: Slot(0) } });
         assert!(bank.fx.memory.is_empty(), "the line is leased");
         assert_eq!(bank.station.next_deadline(), Some(2));
@@ -109,7 +109,7 @@ fn deadlines_expire_in_order_within_one_step() {
     for line in [Y, X] {
         bank.message(CACHE, ToBank::Get { line });
         let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };
-        bank.tell(|station, world, fx| station.memory(&reply, world, fx));
+        bank.deliver(|station, world, fx| station.memory(&reply, world, fx));
         bank.message(CACHE, ToBank::Put { line, put: Put { line, access, slot: Slot(0) } });
         if line == Y {
             bank.tick(1);
@@ -121,12 +121,12 @@ fn deadlines_expire_in_order_within_one_step() {
 }
 
 #[test]
-fn of_two_deadlines_the_earlier_stays() {
+fn the_earlier_of_two_deadlines_is_kept() {
     let mut bank = Bench::new(THE_BANK);
     bank.message(CACHE, ToBank::Get { line: X });
     let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };
     bank.tick(1);
-    bank.tell(|station, world, fx| station.memory(&reply, world, fx));
+    bank.deliver(|station, world, fx| station.memory(&reply, world, fx));
     bank.message(CACHE, ToBank::Get { line: X });
     assert_eq!(bank.station.next_deadline(), Some(1));
     bank.tick(1);
@@ -139,7 +139,7 @@ fn a_set_refuses_its_victims_until_their_leases_have_run_out() {
     let mut bank = Bench::new(THE_BANK);
     bank.message(CACHE, ToBank::Get { line: X });
     let reply = MemoryReply { op: bank.fx.memory[0], data: LineData::default() };
-    bank.tell(|station, world, fx| station.memory(&reply, world, fx));
+    bank.deliver(|station, world, fx| station.memory(&reply, world, fx));
     assert_eq!(bank.station.check_at_rest(1, true), None, "a leased line may stay at the end");
     let victims = |bank: &Bench| {
         let mut victims = Vec::new();

@@ -142,15 +142,15 @@ fn about(line: LineAddr) -> Request {
 }
 
 /// Writes a line of a cache out and drops it.
-fn pass<P: Speaks>(cache: &mut L1, line: LineAddr, cx: &mut Cx<'_, P>) {
+fn pass<P: ToyProtocol>(cache: &mut L1, line: LineAddr, cx: &mut Cx<'_, P>) {
     let (req, data) = (about(line), LineData::default());
     cache.perform(Vi::Pass, RequestInput { slot: Slot(0), req: &req, data: &data }, cx);
 }
 
 /// A protocol with the parameters of this toy protocol, and with the messages that the toy's
 /// controllers send.
-pub trait Speaks: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>> {}
-impl<P: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>>> Speaks for P {}
+pub trait ToyProtocol: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>> {}
+impl<P: Protocol<Params = Params, Msg: Wrap<ToFirst> + Wrap<ToL1> + Wrap<ToBank>>> ToyProtocol for P {}
 
 /// The parameters of the toy protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -165,7 +165,7 @@ pub struct Read {
     claimed: BTreeSet<LineAddr>,
 }
 
-impl<P: Speaks> Controller<P> for Read {
+impl<P: ToyProtocol> Controller<P> for Read {
     type Msg = ToFirst;
 
     fn step(&mut self, input: Input<'_, ToFirst>, cx: &mut Cx<'_, P>) -> Disposition {
@@ -216,18 +216,18 @@ pub struct Write {
     cache: L1,
     claimed: BTreeSet<LineAddr>,
     claiming: u32,
-    told: AckCounts,
+    dropping: AckCounts,
     flushing: AckCounts,
 }
 
 impl Write {
-    fn dirty_lines<P: Speaks>(&self) -> u64 {
+    fn dirty_lines<P: ToyProtocol>(&self) -> u64 {
         let mut views = Vec::new();
         Controller::<P>::lines(&self.cache, &mut views);
         views.iter().filter(|view| !view.dirty.is_empty()).count() as u64
     }
 
-    fn perform<P: Speaks>(
+    fn perform<P: ToyProtocol>(
         &mut self,
         step: Step,
         ask: RequestInput<'_>,
@@ -263,7 +263,7 @@ impl Write {
                 if forget {
                     self.claimed.clear();
                 }
-                return self.told.tell(slot, beside, |slot| ToFirst::Drop { slot, forget }, cx);
+                return self.dropping.tell(slot, beside, |slot| ToFirst::Drop { slot, forget }, cx);
             }
             Step::Here => Vi::Here,
             Step::Pass => Vi::Pass,
@@ -278,7 +278,7 @@ impl Write {
         self.cache.perform(shared, ask, cx)
     }
 
-    fn message<P: Speaks>(&mut self, from: NodeId, msg: &ToFirst, cx: &mut Cx<'_, P>) -> Disposition {
+    fn message<P: ToyProtocol>(&mut self, from: NodeId, msg: &ToFirst, cx: &mut Cx<'_, P>) -> Disposition {
         match *msg {
             ToFirst::Below(ToL1::BankDone { slot }) if from.kind == L3 => {
                 match self.flushing.answered(slot, cx) {
@@ -301,7 +301,7 @@ impl Write {
                 cx.fx.send(cx.below(line), access);
                 Disposition::Done
             }
-            ToFirst::Dropped { slot } if self.told.answered(slot, cx) => Disposition::Done,
+            ToFirst::Dropped { slot } if self.dropping.answered(slot, cx) => Disposition::Done,
             ToFirst::Dropped { .. } | ToFirst::Claim { .. } | ToFirst::Drop { .. } => {
                 Disposition::Impossible("that is for a read cache")
             }
@@ -309,7 +309,7 @@ impl Write {
     }
 }
 
-impl<P: Speaks> Controller<P> for Write {
+impl<P: ToyProtocol> Controller<P> for Write {
     type Msg = ToFirst;
 
     fn step(&mut self, input: Input<'_, ToFirst>, cx: &mut Cx<'_, P>) -> Disposition {
@@ -325,7 +325,7 @@ impl<P: Speaks> Controller<P> for Write {
         done
     }
     fn is_quiet(&self) -> bool {
-        Controller::<P>::is_quiet(&self.cache) && self.claiming == 0 && self.told.is_idle()
+        Controller::<P>::is_quiet(&self.cache) && self.claiming == 0 && self.dropping.is_idle()
     }
     proto::delegate! { cache: victims, lines, canonicalize }
 }
@@ -334,7 +334,7 @@ impl<P: Speaks> Controller<P> for Write {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Mid(Bank<NextLevel>);
 
-impl<P: Speaks> Controller<P> for Mid {
+impl<P: ToyProtocol> Controller<P> for Mid {
     type Msg = ToMid;
 
     fn step(&mut self, input: Input<'_, ToMid>, cx: &mut Cx<'_, P>) -> Disposition {
@@ -362,7 +362,7 @@ impl<P: Speaks> Controller<P> for Mid {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct HostCache(L1);
 
-impl<P: Speaks> Controller<P> for HostCache {
+impl<P: ToyProtocol> Controller<P> for HostCache {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
@@ -430,7 +430,7 @@ impl Protocol for Split {
                 cache: L1::new(level, &()),
                 claimed: BTreeSet::new(),
                 claiming: 0,
-                told: AckCounts::default(),
+                dropping: AckCounts::default(),
                 flushing: AckCounts::default(),
             }),
             L3 => Node::L3(Bank::new(level, &())),

@@ -119,7 +119,7 @@ fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Exp
     let claim = Claim::of("hrf-indirect").expect("a known model");
     let promise =
         claim.promise(&placement.for_models(program), &mut || false).expect("the model evaluates it");
-    let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
+    let requirements = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
     let seeded_fault = without.map(|(boundary, step)| {
         let plan = PlanKey::of(&boundary.request(proto::KernelId(0), false));
         let view = Vi::plans().into_iter().find(|view| view.plans.iter().any(|(key, _)| *key == plan));
@@ -130,7 +130,7 @@ fn explored(text: &str, stages: &[u8], without: Option<(Boundary, &str)>) -> Exp
     });
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
     let mut explorer = Explorer::new(&Subject::of::<Vi>(), bounds, seeded_fault);
-    explorer.explore(program, &placement, &asked, &mut Limits::default()).expect("supported")
+    explorer.explore(program, &placement, &requirements, &mut Limits::default()).expect("supported")
 }
 
 const NO_FLUSH: Option<(Boundary, &str)> = Some((Boundary::EndCus, "Flush"));

@@ -85,8 +85,8 @@ fn a_trace_can_be_replayed_and_drawn() {
     // All values except those in the test's condition.
     let allowed: BTreeSet<_> = all.outcomes.iter().filter(|o| ***o != [1, 0]).cloned().collect();
     assert!(allowed.len() < all.outcomes.len(), "a scope that is too narrow shows stale data");
-    let asked = explore::Requirements { allowed: Some(&allowed), may_block: false };
-    let found = explorer.explore(&program, &placement, &asked, &mut explore::Limits::default());
+    let requirements = explore::Requirements { allowed: Some(&allowed), may_block: false };
+    let found = explorer.explore(&program, &placement, &requirements, &mut explore::Limits::default());
     let violation = found.expect("a supported program").violation.expect("the stale read");
     assert_eq!(violation.fault, explore::Fault::Outcome);
     let replay = explorer.replay(&program, &placement, &violation.moves).expect("a supported program");

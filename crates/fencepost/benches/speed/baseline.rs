@@ -56,8 +56,8 @@ impl Counts {
     }
 
     /// Compares these counts with the recorded counts `kept`. The comparison ignores recorded
-    /// counts of benchmarks that `asked` rejects.
-    pub(crate) fn compare(&self, kept: &Counts, asked: impl Fn(&str) -> bool) -> Comparison {
+    /// counts of benchmarks that `is_chosen` rejects.
+    pub(crate) fn compare(&self, kept: &Counts, is_chosen: impl Fn(&str) -> bool) -> Comparison {
         let mut found = Comparison::default();
         let limit_percent = if self.compiler == kept.compiler {
             GROWTH_PERCENT
@@ -79,7 +79,7 @@ impl Counts {
         let title = ("benchmark", "count", "baseline", "ratio");
         let _ = writeln!(found.table, "{:<22} {:>14} {:>14} {:>7}", title.0, title.1, title.2, title.3);
         let names: BTreeSet<&String> =
-            self.counts.keys().chain(kept.counts.keys().filter(|name| asked(name))).collect();
+            self.counts.keys().chain(kept.counts.keys().filter(|name| is_chosen(name))).collect();
         for name in names {
             let [now, then] = [self, kept].map(|counts| counts.counts.get(name).copied().map(u64::from));
             let show = |count: Option<u64>| count.map_or("-".to_owned(), grouped);

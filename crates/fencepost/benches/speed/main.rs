@@ -120,14 +120,15 @@ fn measure() -> Result<ExitCode, String> {
     if is_blessed && !names.is_empty() {
         return Err("--bless writes the counts of all benchmarks: name none".to_owned());
     }
-    let is_asked =
-        |name: &str| names.is_empty() || names.iter().any(|asked| asked == name || bytes_of(asked) == name);
+    let is_chosen = |name: &str| {
+        names.is_empty() || names.iter().any(|chosen| chosen == name || bytes_of(chosen) == name)
+    };
 
     let stage = Stage::find()?;
     let can_count = Command::new("valgrind").arg("--version").output().is_ok();
     let mut counts = BTreeMap::new();
     let mut seconds = String::new();
-    for benchmark in BENCHMARKS.iter().filter(|benchmark| is_asked(benchmark.name)) {
+    for benchmark in BENCHMARKS.iter().filter(|benchmark| is_chosen(benchmark.name)) {
         let (line, state_bytes) = stage.time(benchmark)?;
         seconds.push_str(&line);
         if can_count {
@@ -146,7 +147,7 @@ fn measure() -> Result<ExitCode, String> {
     }
     let (compiler, target) = compiler()?;
     let counts = Counts { compiler, target, counts };
-    conclude(&counts, &stage.root.join("benches/baseline.toml"), is_blessed, is_asked)
+    conclude(&counts, &stage.root.join("benches/baseline.toml"), is_blessed, is_chosen)
 }
 
 /// Prints a comparison of the counts with the baseline file at `path`. If `is_blessed` is true,
@@ -155,14 +156,14 @@ fn conclude(
     counts: &Counts,
     path: &Path,
     is_blessed: bool,
-    is_asked: impl Fn(&str) -> bool,
+    is_chosen: impl Fn(&str) -> bool,
 ) -> Result<ExitCode, String> {
     let named = |error: String| format!("{}: {error}", path.display());
     let text = fs::read_to_string(path).map_err(|error| error.to_string());
     let kept = text.and_then(|text| Counts::parse(&text)).map_err(named);
     // A missing or faulty file is rewritten too.
     let kept = if is_blessed { kept.unwrap_or_else(|_| counts.clone()) } else { kept? };
-    let found = counts.compare(&kept, is_asked);
+    let found = counts.compare(&kept, is_chosen);
     say("instructions, counted by callgrind");
     say(&found.table);
     if is_blessed {

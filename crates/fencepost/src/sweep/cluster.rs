@@ -54,7 +54,7 @@ pub(super) fn perform(
     let _at_interrupt = AtInterrupt::say(interrupted(Arc::clone(&last), folder));
     let mut printed = Ok(());
     let performed = cluster::perform(&study.tasks(), store, &cluster, &mut |status: &Status| {
-        estimate.tell(status.progress);
+        estimate.update(status.progress);
         estimate.note(format!("; {} running, {} waiting", counted(status.running, "job"), status.waiting));
         *last.lock().unwrap_or_else(PoisonError::into_inner) = status.clone();
         if !arguments.json && printed.is_ok() && !status.news.is_empty() {

@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::thread;
 
-use crate::page::{Page, Step};
+use crate::page::{CommandGroup, Page};
 use crate::printed::{blessed, fits};
 use crate::shell::Shell;
 use crate::table::{FOUND, INSTEAD, NAMED};
@@ -33,8 +33,9 @@ const SHARED: [&str; 2] = ["docs/models", "docs/protocols"];
 #[test]
 fn every_command_of_the_pages_prints_their_output() {
     let pages = Page::all().into_iter();
-    let pages: Vec<Page> =
-        pages.filter(|page| !guides::NAMES.contains(&&*page.name) && !page.steps().is_empty()).collect();
+    let pages: Vec<Page> = pages
+        .filter(|page| !guides::NAMES.contains(&&*page.name) && !page.command_groups().is_empty())
+        .collect();
     assert!(pages.len() > 8, "{} pages", pages.len());
     let mut groups: BTreeMap<&str, Vec<&Page>> = BTreeMap::new();
     for page in &pages {
@@ -91,7 +92,8 @@ fn copy(name: &str, pages: &[&Page]) -> Shell {
 /// not as the page shows.
 fn follow(page: &Page, shell: &Shell) -> Vec<String> {
     // From last to first, so that a blessed block does not move the others.
-    let mut results: Vec<_> = page.steps().iter().map(|step| (step.output, run(page, step, shell))).collect();
+    let mut results: Vec<_> =
+        page.command_groups().iter().map(|group| (group.output, run(page, group, shell))).collect();
     results.reverse();
     let mut complaints = Vec::new();
     for (output, result) in results {
@@ -107,10 +109,10 @@ fn follow(page: &Page, shell: &Shell) -> Vec<String> {
     complaints
 }
 
-/// Runs the command lines of a step. Returns their output, or a complaint if a command line fails.
-fn run(page: &Page, step: &Step, shell: &Shell) -> Result<String, String> {
+/// Runs the command lines of a group. Returns their output, or a complaint if a command line fails.
+fn run(page: &Page, group: &CommandGroup, shell: &Shell) -> Result<String, String> {
     let mut printed = String::new();
-    for command in &step.commands {
+    for command in &group.commands {
         let place = format!("{}:{}: {}", page.name, command.line, command.text);
         let text = match command.text.split_once("cargo run --release --bin fencepost -- ") {
             Some(("", arguments)) => format!("fencepost {arguments}"),
@@ -188,7 +190,9 @@ pub(crate) fn compare(page: &Page, fence: usize, printed: &str) -> Option<String
 fn every_listed_exception_is_in_a_page() {
     let mut all = BTreeSet::new();
     for page in Page::all() {
-        all.extend(page.steps().into_iter().flat_map(|step| step.commands).map(|command| command.text));
+        all.extend(
+            page.command_groups().into_iter().flat_map(|group| group.commands).map(|command| command.text),
+        );
     }
     let known = INSTEAD.iter().map(|(command, ..)| command).chain(FOUND).chain(NAMED);
     for command in known {

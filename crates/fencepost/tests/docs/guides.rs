@@ -50,12 +50,12 @@ fn every_guide_works_as_written() {
     let fencepost = target.join(profile.folder()).join("fencepost");
     for page in &pages {
         let mut complaints: Vec<String> = Vec::new();
-        for step in page.steps() {
+        for group in page.command_groups() {
             let mut printed = String::new();
-            for command in &step.commands {
+            for command in &group.commands {
                 printed.push_str(&follow(&command.text, &cargo, &shell, &fencepost));
             }
-            complaints.extend(step.output.and_then(|fence| compare(page, fence, &printed)));
+            complaints.extend(group.output.and_then(|fence| compare(page, fence, &printed)));
         }
         assert!(complaints.is_empty(), "{}", complaints.join("\n"));
     }

@@ -28,7 +28,7 @@ pub(crate) struct Command {
 
 /// Command lines whose output the page shows together, and the index of the block with this output.
 /// The index is `None` if the page does not show the output.
-pub(crate) struct Step {
+pub(crate) struct CommandGroup {
     pub(crate) commands: Vec<Command>,
     pub(crate) output: Option<usize>,
 }
@@ -93,9 +93,9 @@ impl Page {
         Page { name: name.to_owned(), path, fences, prose }
     }
 
-    /// All steps of the page: its command lines, in the order of the page.
-    pub(crate) fn steps(&self) -> Vec<Step> {
-        let mut steps = Vec::new();
+    /// All groups of command lines of the page, in the order of the page.
+    pub(crate) fn command_groups(&self) -> Vec<CommandGroup> {
+        let mut command_groups = Vec::new();
         for (at, fence) in self.fences.iter().enumerate() {
             if fence.language != "sh" {
                 for line in fence.text.lines() {
@@ -110,12 +110,14 @@ impl Page {
             let lines = lines.map(|(line, text)| (line, text.split(" #").next().unwrap_or("").trim()));
             let commands = lines.filter(|(_, text)| !text.is_empty() && !text.starts_with('#'));
             let commands = commands.map(|(line, text)| Command { line, text: text.to_owned() }).collect();
-            steps.push((fence.line, Step { commands, output }));
+            command_groups.push((fence.line, CommandGroup { commands, output }));
         }
         let inline = self.inline().into_iter();
-        steps.extend(inline.map(|command| (command.line, Step { commands: vec![command], output: None })));
-        steps.sort_by_key(|(line, _)| *line);
-        steps.into_iter().map(|(_, step)| step).collect()
+        command_groups.extend(
+            inline.map(|command| (command.line, CommandGroup { commands: vec![command], output: None })),
+        );
+        command_groups.sort_by_key(|(line, _)| *line);
+        command_groups.into_iter().map(|(_, group)| group).collect()
     }
 
     /// The command lines in the text outside of blocks: the parts in backticks that begin like a

@@ -138,15 +138,15 @@ fn programs(workloads: &[&WorkloadEntry], times: &Times) -> String {
 
 /// A table of the statistics of the workloads of one room (a group of workloads). `size` is 0 for
 /// `tiny` and 1 for `small`.
-fn numbers(found: &[&Found<'_>], size: usize) -> String {
+fn numbers(entries: &[&WorkloadStatistics<'_>], size: usize) -> String {
     let mut text = String::from(
         "| workload | kernels | loads | stores | atomics | updates | ops/B | within | across | own | lines | per CU \
          | read | true | false | imbalance |\n|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|\n",
     );
-    for found in found {
-        let s = &found.statistics[size];
+    for entry in entries {
+        let s = &entry.statistics[size];
         let cells = [
-            format!("`{}`", found.workload.name),
+            format!("`{}`", entry.workload.name),
             s.kernels.to_string(),
             s.loads.to_string(),
             s.stores.to_string(),
@@ -169,38 +169,38 @@ fn numbers(found: &[&Found<'_>], size: usize) -> String {
 }
 
 /// A workload with its statistics at the sizes `tiny` and `small`.
-struct Found<'a> {
+struct WorkloadStatistics<'a> {
     workload: &'a WorkloadEntry,
     statistics: [Statistics; 2],
 }
 
 /// The statistics of all workloads except those for diagnosis and those with races. They are
 /// computed on all cores of the computer.
-fn all_statistics(all: &[WorkloadEntry]) -> Vec<Found<'_>> {
+fn all_statistics(all: &[WorkloadEntry]) -> Vec<WorkloadStatistics<'_>> {
     let ends = |workload: &&WorkloadEntry| !matches!(workload.purpose, "diagnosis" | "race");
-    let (waiting, found) = (Mutex::new(all.iter().filter(ends).enumerate()), Mutex::new(BTreeMap::new()));
+    let (waiting, entries) = (Mutex::new(all.iter().filter(ends).enumerate()), Mutex::new(BTreeMap::new()));
     thread::scope(|scope| {
         for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
             scope.spawn(|| {
                 loop {
                     let Some((at, workload)) = waiting.lock().unwrap().next() else { break };
                     let statistics = ["tiny", "small"].map(|size| statistics(workload, size));
-                    found.lock().unwrap().insert(at, Found { workload, statistics });
+                    entries.lock().unwrap().insert(at, WorkloadStatistics { workload, statistics });
                 }
             });
         }
     });
-    found.into_inner().unwrap().into_values().collect()
+    entries.into_inner().unwrap().into_values().collect()
 }
 
 /// The statistics of one workload at the sizes `tiny` and `small`.
-fn of<'a>(found: &'a [Found<'_>], name: &str) -> &'a [Statistics; 2] {
-    &found.iter().find(|found| found.workload.name == name).unwrap().statistics
+fn of<'a>(entries: &'a [WorkloadStatistics<'_>], name: &str) -> &'a [Statistics; 2] {
+    &entries.iter().find(|entry| entry.workload.name == name).unwrap().statistics
 }
 
 /// The part of the page with tables that compare our numbers with figures of papers. The figures
 /// are pictures without numbers, so the tables show what the texts of the papers say about them.
-fn beside_papers(found: &[Found<'_>]) -> String {
+fn beside_papers(entries: &[WorkloadStatistics<'_>]) -> String {
     let mut text = String::from("## Beside the papers\n\n");
     text += "Figures 3.1, 4.3 and 4.4 of Hechtman's thesis are pictures without numbers. So the next two\n\
              tables show our numbers at size `small`, beside what the text of the thesis says.\n\n\
@@ -210,7 +210,7 @@ fn beside_papers(found: &[Found<'_>]) -> String {
              | program in the thesis | workload | loads per store |\n\
              |---|---|--:|\n";
     for (paper, name) in IN_TABLE_32 {
-        let ratio = of(found, name)[1].loads_per_store;
+        let ratio = of(entries, name)[1].loads_per_store;
         let ratio = ratio.map_or("no store".to_owned(), |ratio| format!("{ratio:.2}"));
         let _ = writeln!(text, "| {paper} | `{name}` | {ratio} |");
     }
@@ -223,7 +223,7 @@ fn beside_papers(found: &[Found<'_>]) -> String {
              | program in the thesis | workload | reuse in the text | ours: within or across | ours: own |\n\
              |---|---|---|--:|--:|\n";
     for (paper, name, said) in REUSED_IN_QR {
-        let s = &of(found, name)[1];
+        let s = &of(entries, name)[1];
         let reuse = percent(s.reuse_within + s.reuse_across);
         let _ = writeln!(text, "| {paper} | `{name}` | {said} | {reuse} | {} |", percent(s.read_after_write));
     }
@@ -237,7 +237,7 @@ fn beside_papers(found: &[Found<'_>]) -> String {
              ours: updates, small | ours: all atomics, small |\n\
              |---|---|--:|--:|--:|--:|\n";
     for (paper, name, share) in UPDATES_OF_LAB {
-        let [tiny, small] = of(found, name);
+        let [tiny, small] = of(entries, name);
         let updates = [tiny, small].map(|s| percent(s.device_atomic_share)).join(" | ");
         let atomics = percent(small.atomic_share);
         let _ = writeln!(text, "| {paper} | `{name}` | {:.0}% | {updates} | {atomics} |", 100.0 * share);
@@ -249,7 +249,7 @@ fn beside_papers(found: &[Found<'_>]) -> String {
              | workload | share of line reads with reuse across kernels, size `small` |\n\
              |---|--:|\n";
     for name in REUSED_IN_STC {
-        let _ = writeln!(text, "| `{name}` | {} |", percent(of(found, name)[1].reuse_across));
+        let _ = writeln!(text, "| `{name}` | {} |", percent(of(entries, name)[1].reuse_across));
     }
     text
 }
@@ -276,7 +276,7 @@ fn times(all: &[WorkloadEntry]) -> Times {
 #[test]
 fn the_page_of_results_shows_every_workload_and_its_statistics() {
     let all = catalog::workloads();
-    let (found, times) = (all_statistics(&all), times(&all));
+    let (entries, times) = (all_statistics(&all), times(&all));
     let mut generated = format!(
         "The column *CPU seconds* is the time of one simulation at size `paper`, on the machine `{}` under \
          `{}`.\nIt was measured once for each workload, on {}.\n[workloads.toml](workloads.toml) contains \
@@ -287,7 +287,7 @@ fn the_page_of_results_shows_every_workload_and_its_statistics() {
         let title = room[0].room;
         let _ = writeln!(generated, "## Room {title}: {}\n", room[0].room_summary);
         generated += &programs(&room.iter().collect::<Vec<_>>(), &times);
-        let here: Vec<_> = found.iter().filter(|found| found.workload.room == title).collect();
+        let here: Vec<_> = entries.iter().filter(|entry| entry.workload.room == title).collect();
         for (size, name) in ["tiny", "small"].into_iter().enumerate().filter(|_| !here.is_empty()) {
             let _ = write!(
                 generated,
@@ -297,7 +297,7 @@ fn the_page_of_results_shows_every_workload_and_its_statistics() {
         }
         generated.push('\n');
     }
-    generated += &beside_papers(&found);
+    generated += &beside_papers(&entries);
     let path = tree::root().join(RESULTS);
     let page = fs::read_to_string(&path).unwrap();
     let (text, shown) = page.split_once(MARK).unwrap_or_else(|| panic!("{RESULTS} has no line {MARK}"));
@@ -327,8 +327,8 @@ fn the_page_defines_every_statistic_that_the_command_prints() {
 fn programs_that_stc_names_are_reused_across_kernels() {
     let all = catalog::workloads();
     for workload in all.iter().filter(|workload| REUSED_IN_STC.contains(&workload.name)) {
-        let found = statistics(workload, "small");
-        assert!(found.reuse_across > 0.05, "{}: {found:?}", workload.name);
+        let measured = statistics(workload, "small");
+        assert!(measured.reuse_across > 0.05, "{}: {measured:?}", workload.name);
     }
     let streams = all.iter().find(|workload| workload.name == "vec-copy").unwrap();
     assert_eq!(statistics(streams, "small").reuse_across, 0.0);

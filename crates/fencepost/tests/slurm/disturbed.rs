@@ -8,7 +8,7 @@ use crate::fake::Fake;
 use crate::{STUDY, wait_until};
 
 #[test]
-fn what_dies_is_submitted_again_alone_if_it_ran() {
+fn lost_runs_are_resubmitted_and_begun_runs_alone() {
     let fake = Fake::new("again", STUDY);
     let expected = fake.home.expected();
     // The first job is killed when it has begun its third run: two results and three marks.
@@ -28,7 +28,7 @@ fn what_dies_is_submitted_again_alone_if_it_ran() {
 }
 
 #[test]
-fn an_interrupted_sweep_says_what_goes_on_and_finds_its_jobs_again() {
+fn an_interrupted_sweep_names_running_jobs_and_resumes_them() {
     let fake = Fake::new("interrupted", STUDY);
     let expected = fake.home.expected();
     fake.set("mode", "hold");
@@ -62,7 +62,7 @@ fn an_interrupted_sweep_says_what_goes_on_and_finds_its_jobs_again() {
 }
 
 #[test]
-fn a_coordinator_killed_before_it_knew_its_job_finds_it_by_name() {
+fn a_restarted_coordinator_finds_an_unrecorded_job_by_name() {
     let fake = Fake::new("killed", STUDY);
     let expected = fake.home.expected();
     fake.set("mode", "hold");
@@ -81,7 +81,7 @@ fn a_coordinator_killed_before_it_knew_its_job_finds_it_by_name() {
 }
 
 #[test]
-fn jobs_that_ended_while_nobody_watched_are_collected_or_submitted_again() {
+fn jobs_that_ended_without_a_coordinator_are_collected_or_resubmitted() {
     let fake = Fake::new("unwatched", STUDY);
     let expected = fake.home.expected();
     fake.set("mode", "hold");

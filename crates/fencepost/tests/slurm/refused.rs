@@ -18,7 +18,7 @@ fn a_computer_without_slurm_is_named() {
 }
 
 #[test]
-fn the_words_of_sbatch_are_quoted_and_nothing_is_left() {
+fn errors_of_sbatch_are_quoted_and_no_files_remain() {
     let fake = Fake::new("refuses", STUDY);
     fake.set(
         "refuse",
@@ -37,7 +37,7 @@ fn the_words_of_sbatch_are_quoted_and_nothing_is_left() {
 }
 
 #[test]
-fn options_that_sweep_sets_itself_are_refused_before_anything_is_submitted() {
+fn sbatch_options_that_sweep_sets_are_refused_before_submission() {
     let fake = Fake::new("own-options", STUDY);
     let sentence = fake.home.on_slurm(&["--", "--array=1-3"]).fail();
     assert_eq!(sentence, "`--array=1-3` cannot be passed to sbatch, because sweep sets --array itself");
@@ -99,7 +99,7 @@ fn a_program_that_the_nodes_cannot_start_is_quoted() {
 }
 
 #[test]
-fn a_worker_of_another_version_says_so_and_is_not_tried_again() {
+fn a_worker_of_another_version_reports_it_and_is_not_retried() {
     let fake = Fake::new("version", STUDY);
     fake.mode_of(
         "file=$(dirname \"$1\")/batch.json\nsed -i 's/\"code\": \".*\"/\"code\": \"0123\"/' \"$file\"\n\

@@ -102,7 +102,7 @@ fn results_that_are_not_right_are_reported_as_by_a_local_sweep() {
 }
 
 #[test]
-fn json_is_the_only_output_if_it_is_asked_for() {
+fn the_option_json_prints_only_json() {
     let fake = Fake::new("json", STUDY);
     let local = fake.home.sweep(&["--out", "expected", "--json"]).succeed();
     assert_eq!(fake.home.on_slurm(&["--json"]).succeed(), local);

@@ -162,7 +162,7 @@ fn no_color_is_respected() {
 }
 
 #[test]
-fn either_stream_may_go_to_a_file_and_no_progress_gets_there() {
+fn a_redirected_stream_contains_no_progress_line() {
     std::thread::scope(|scope| {
         for stream in [1, 2] {
             scope.spawn(move || {

@@ -69,7 +69,7 @@ fn subject(protocol: &str) -> Result<Subject, String> {
 }
 
 /// The result of running one case.
-struct Found {
+struct CaseResult {
     /// The number of states that the case explores. For a case that consists of episodes (random
     /// programs), the number of states whose exploration would take about as much time.
     states: u64,
@@ -81,13 +81,13 @@ struct Found {
 
 /// Runs a case until a fault is found or the case ends: explores its program, or executes its
 /// episodes (random programs).
-fn found(
+fn run_case(
     subject: &Subject,
     explorers: &mut PreparedExplorers,
     (case, runs): (&Case, &[PreparedRun]),
     states_max: u64,
-) -> Result<Found, String> {
-    let mut sum = Found { states: 0, fault: None, is_complete: true };
+) -> Result<CaseResult, String> {
+    let mut result = CaseResult { states: 0, fault: None, is_complete: true };
     match &case.work {
         Work::Explored(_) => {
             let mut count = 0;
@@ -95,25 +95,25 @@ fn found(
                 let mut limits = Limits { memory_bytes: MEMORY_BYTES, states_max, ..Limits::default() };
                 let Ok(found) = explorers.explore(run, &mut limits) else { continue };
                 count += 1;
-                sum.states += found.states;
-                sum.is_complete &= found.incomplete.is_none() && !found.throttled;
+                result.states += found.states;
+                result.is_complete &= found.incomplete.is_none() && !found.throttled;
                 if let Some(violation) = found.violation {
-                    sum.fault = Some(violation.why);
+                    result.fault = Some(violation.why);
                     break;
                 }
             }
-            sum.is_complete &= count > 0;
+            result.is_complete &= count > 0;
         }
         &Work::Tested { seed, episodes, chiplets } => {
             let options =
                 stress::Options { seed, episodes, chiplets, shrink: false, ..stress::Options::default() };
             let report = stress::stress(subject, &options)?;
             // One operation of an episode takes only a fraction of the time of an explored state.
-            sum.states = report.operations / OPERATIONS_PER_STATE;
-            sum.fault = report.failure.map(|failure| format!("seed {}: {}", failure.seed, failure.what));
+            result.states = report.operations / OPERATIONS_PER_STATE;
+            result.fault = report.failure.map(|failure| format!("seed {}: {}", failure.seed, failure.what));
         }
     }
-    Ok(sum)
+    Ok(result)
 }
 
 fn print(line: &str) -> Result<(), String> {
@@ -137,14 +137,14 @@ fn record(protocol: &str, part: usize, parts: usize) -> Result<(), String> {
         // the switch would record nothing for that step.
         let mut explorers = PreparedExplorers::new(&subject);
         // Some protocols cannot run episodes; the case is then left out.
-        let Ok(found) = found(&subject, &mut explorers, (&case, &runs), STATES_MAX) else { continue };
+        let Ok(result) = run_case(&subject, &mut explorers, (&case, &runs), STATES_MAX) else { continue };
         let burnt = FUEL - switch::fuel();
         switch::select(switch::NONE, u64::MAX);
         let seen: Vec<String> = switch::seen().iter().map(u32::to_string).collect();
         // Two kinds of cases are left out, because they cannot show the fault of a mutant: cases in
         // which the protocol itself has a fault, and cases that no machine can run.
-        if found.fault.is_none() && found.is_complete {
-            print(&format!("{} {} {burnt} {}", case.name, found.states, seen.join(",")))?;
+        if result.fault.is_none() && result.is_complete {
+            print(&format!("{} {} {burnt} {}", case.name, result.states, seen.join(",")))?;
         }
     }
     Ok(())
@@ -179,13 +179,13 @@ impl Process {
         let (case, runs) = &self.cases[name];
         *PANIC.lock().unwrap_or_else(PoisonError::into_inner) = None;
         switch::select(number, fuel);
-        let run = || found(&self.subject, &mut self.explorers, (case, runs), states_max);
+        let run = || run_case(&self.subject, &mut self.explorers, (case, runs), states_max);
         let ended = catch_unwind(AssertUnwindSafe(run));
         let is_endless = switch::is_endless();
         switch::select(switch::NONE, u64::MAX);
         let one_line = |text: &str| text.replace('\n', " ");
         match ended {
-            Ok(Ok(Found { fault: Some(why), .. })) => {
+            Ok(Ok(CaseResult { fault: Some(why), .. })) => {
                 Ok(format!("killed {}: {}", case.title(), one_line(&why)))
             }
             Ok(Ok(_)) => Ok(String::from("left")),

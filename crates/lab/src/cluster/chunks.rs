@@ -163,7 +163,7 @@ mod tests {
         }
 
         #[test]
-        fn a_run_that_killed_its_job_is_alone_while_there_is_room(costs in costs()) {
+        fn a_run_that_killed_its_job_gets_its_own_chunk_if_possible(costs in costs()) {
             let chunks = divide(&costs, Some(3), 1000);
             for chunk in chunks {
                 prop_assert!(chunk.len() == 1 || chunk.iter().all(|&run| !costs[run].is_alone));

@@ -62,7 +62,7 @@ pub struct Status {
 }
 
 /// Runs the tasks that have no stored result, on a cluster. All tasks must be different. The
-/// function `tell` is called with the status each time the status has changed.
+/// function `report` is called with the status each time the status has changed.
 ///
 /// # Errors
 /// If Slurm is missing or refuses the jobs, if a run cannot be executed, if several jobs that
@@ -72,7 +72,7 @@ pub fn perform(
     tasks: &[&Task],
     store: &Store,
     cluster: &Cluster,
-    tell: &mut dyn FnMut(&Status),
+    report: &mut dyn FnMut(&Status),
 ) -> Result<Performed, Error> {
     check_options(&cluster.options)?;
     for path in [&cluster.folder, &cluster.working_folder, &cluster.program] {
@@ -81,7 +81,7 @@ pub fn perform(
             return Err(Error::Impossible(message));
         }
     }
-    let mut watch = Watch::new(tasks, store, cluster, tell);
+    let mut watch = Watch::new(tasks, store, cluster, report);
     watch.resume()?;
     while !watch.missing.is_empty() {
         watch.submit()?;
@@ -94,7 +94,7 @@ pub fn perform(
         let rest = batches_in(&cluster.folder);
         watch.status.news.push(format!("{} cannot be removed; the next sweep removes it", rest.display()));
     }
-    watch.tell();
+    watch.report_status();
     watch.performed.ran = tasks.len() - watch.performed.found;
     Ok(watch.performed)
 }
@@ -131,7 +131,7 @@ impl Chunk {
 pub(super) struct Watch<'a> {
     store: &'a Store,
     pub(super) cluster: &'a Cluster,
-    tell: &'a mut dyn FnMut(&Status),
+    report: &'a mut dyn FnMut(&Status),
     /// The tasks whose results are still missing.
     pub(super) missing: BTreeMap<TaskId, &'a Task>,
     /// For each task, the number of jobs that ended without the task's result, possibly because of
@@ -155,7 +155,7 @@ impl<'a> Watch<'a> {
         tasks: &[&'a Task],
         store: &'a Store,
         cluster: &'a Cluster,
-        tell: &'a mut dyn FnMut(&Status),
+        report: &'a mut dyn FnMut(&Status),
     ) -> Watch<'a> {
         let missing = tasks.iter().map(|task| (task.id.clone(), *task)).collect();
         let progress = Progress {
@@ -167,7 +167,7 @@ impl<'a> Watch<'a> {
         Watch {
             store,
             cluster,
-            tell,
+            report,
             missing,
             deaths: BTreeMap::new(),
             suspects: BTreeSet::new(),
@@ -181,13 +181,13 @@ impl<'a> Watch<'a> {
         }
     }
 
-    fn tell(&mut self) {
+    fn report_status(&mut self) {
         let open = || self.batches.iter().flat_map(|(_, chunks)| chunks);
         self.status.running = open().filter(|chunk| chunk.state == ChunkState::Running).count();
         self.status.waiting = open().filter(|chunk| chunk.state == ChunkState::Waiting).count();
         let jobs = self.batches.iter().filter(|(_, chunks)| chunks.iter().any(Chunk::goes_on));
         self.status.jobs = jobs.filter_map(|(batch, _)| batch.job.clone()).collect();
-        (self.tell)(&self.status);
+        (self.report)(&self.status);
         self.status.news.clear();
     }
 
@@ -216,7 +216,7 @@ impl<'a> Watch<'a> {
             let queue = Commands.queue(batches.iter().map(|batch| batch.name.as_str()))?;
             batches.into_iter().try_for_each(|batch| self.resume_batch(batch, &queue))?;
         }
-        self.tell();
+        self.report_status();
         Ok(())
     }
 
@@ -280,7 +280,7 @@ impl<'a> Watch<'a> {
         let chunks = chunks.collect();
         self.batches.push((batch, chunks));
         self.looks = 0;
-        self.tell();
+        self.report_status();
         Ok(())
     }
 
@@ -322,7 +322,7 @@ impl<'a> Watch<'a> {
             }
         }
         if has_news {
-            self.tell();
+            self.report_status();
         }
         if is_time { self.close_ended() } else { Ok(()) }
     }
@@ -409,7 +409,7 @@ impl<'a> Watch<'a> {
 
     /// Returns the error with one more sentence, which names the jobs that still wait or run.
     pub(super) fn with_jobs(&mut self, error: Error) -> Error {
-        self.tell();
+        self.report_status();
         if self.status.jobs.is_empty() {
             return error;
         }

@@ -9,7 +9,7 @@ use crate::digest::TaskId;
 use crate::error::Error;
 use crate::results::Measured;
 use crate::run::Pulse;
-use crate::runner::{self, Keep, Performed};
+use crate::runner::{self, Performed, ResultStore};
 use crate::store::{self, Stored, results_in};
 use crate::study::Study;
 use crate::systems::{Systems, read_text};
@@ -75,8 +75,8 @@ fn run(
         })
     };
     let tasks = chunk.iter().map(find).collect::<Result<Vec<&Task>, Error>>()?;
-    let kept = Kept { worker, earlier: earlier(folder, batch, number, &tasks) };
-    runner::perform_tasks(&tasks, &kept, jobs, pulse, &|_| ())
+    let store = WorkerStore { worker, earlier: earlier(folder, batch, number, &tasks) };
+    runner::perform_tasks(&tasks, &store, jobs, pulse, &|_| ())
 }
 
 /// For each task, the result files that exist when the worker starts: the files in the store, and
@@ -94,12 +94,12 @@ fn earlier(folder: &Path, batch: &Batch, chunk: usize, tasks: &[&Task]) -> BTree
 
 /// The store that a worker uses: it writes results into the worker's folder, and loads results that
 /// existed when the worker started.
-struct Kept<'a> {
+struct WorkerStore<'a> {
     worker: &'a WorkerFolder,
     earlier: BTreeMap<TaskId, Vec<PathBuf>>,
 }
 
-impl Keep for Kept<'_> {
+impl ResultStore for WorkerStore<'_> {
     /// Loads a result of the task that existed when the worker started. If the coordinator moves
     /// the file at the same time, no result is found, and the task runs again with the same result.
     fn load(&self, task: &Task) -> Stored {

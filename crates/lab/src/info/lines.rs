@@ -94,9 +94,9 @@ impl Line {
 
 /// The result of a search for a valid copy of a line at a compute unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Found {
+pub(super) enum ValidCopy {
     /// The compute unit has no valid copy.
-    Nothing,
+    Absent,
     /// The compute unit has a valid copy, from an access in the same launch of a kernel.
     SameLaunch,
     /// The compute unit has a valid copy, from an access in an earlier launch of a kernel.
@@ -132,7 +132,7 @@ impl Lines {
     /// first value says whether the compute unit had a valid copy of the line before the access.
     /// The second value is true if the compute unit had a valid copy and is the last writer of the
     /// line after this access.
-    pub(super) fn touch(&mut self, number: u64, cu: u32, launch: u32, writes: bool) -> (Found, bool) {
+    pub(super) fn touch(&mut self, number: u64, cu: u32, launch: u32, writes: bool) -> (ValidCopy, bool) {
         let line = self.line(number);
         if line.launch != launch {
             line.end_launch();
@@ -152,21 +152,21 @@ impl Lines {
         let is_own = line.writer == cu;
         let version = line.version;
         let fresh = Copy { cu, launch, version };
-        let found = match line.copies.iter_mut().find(|copy| copy.cu == cu) {
+        let valid_copy = match line.copies.iter_mut().find(|copy| copy.cu == cu) {
             Some(copy) => {
                 let before = core::mem::replace(copy, fresh);
                 match (before.version == version, before.launch == launch) {
-                    (false, _) => Found::Nothing,
-                    (true, true) => Found::SameLaunch,
-                    (true, false) => Found::EarlierLaunch,
+                    (false, _) => ValidCopy::Absent,
+                    (true, true) => ValidCopy::SameLaunch,
+                    (true, false) => ValidCopy::EarlierLaunch,
                 }
             }
             None => {
                 line.copies.push(fresh);
-                Found::Nothing
+                ValidCopy::Absent
             }
         };
-        (found, is_own && found != Found::Nothing)
+        (valid_copy, is_own && valid_copy != ValidCopy::Absent)
     }
 
     /// Records the access of one lane to a word. The caller must have called `touch` for the line
@@ -219,19 +219,19 @@ mod tests {
     #[test]
     fn a_copy_is_valid_until_another_unit_or_the_host_writes() {
         let mut lines = Lines::new(64);
-        assert_eq!(lines.touch(7, 0, 0, false), (Found::Nothing, false));
-        assert_eq!(lines.touch(7, 0, 0, false), (Found::SameLaunch, false));
-        assert_eq!(lines.touch(7, 0, 1, true), (Found::EarlierLaunch, true));
-        assert_eq!(lines.touch(7, 0, 1, false), (Found::SameLaunch, true));
-        assert_eq!(lines.touch(7, 1, 1, true), (Found::Nothing, false));
-        assert_eq!(lines.touch(7, 0, 2, false), (Found::Nothing, false));
+        assert_eq!(lines.touch(7, 0, 0, false), (ValidCopy::Absent, false));
+        assert_eq!(lines.touch(7, 0, 0, false), (ValidCopy::SameLaunch, false));
+        assert_eq!(lines.touch(7, 0, 1, true), (ValidCopy::EarlierLaunch, true));
+        assert_eq!(lines.touch(7, 0, 1, false), (ValidCopy::SameLaunch, true));
+        assert_eq!(lines.touch(7, 1, 1, true), (ValidCopy::Absent, false));
+        assert_eq!(lines.touch(7, 0, 2, false), (ValidCopy::Absent, false));
         lines.host_writes(7 * 64, 4);
-        assert_eq!(lines.touch(7, 0, 2, false), (Found::Nothing, false));
+        assert_eq!(lines.touch(7, 0, 2, false), (ValidCopy::Absent, false));
         assert_eq!(lines.per_cu(2), [1, 1]);
     }
 
     #[test]
-    fn words_tell_true_from_false_sharing() {
+    fn words_distinguish_true_from_false_sharing() {
         let sharing = |accesses: &[(u64, u32, bool)]| {
             let mut lines = Lines::new(64);
             for (word, cu, writes) in accesses {

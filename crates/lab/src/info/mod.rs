@@ -132,7 +132,7 @@ mod tests {
     /// the first and the third kernel run on the compute units 0 to 3. Those of the second and the
     /// fourth kernel run on the compute units 4 to 7.
     #[test]
-    fn cache_reuse_is_reused_across_kernels_alone() {
+    fn cache_reuse_reuses_lines_only_across_kernels() {
         let found = of("cache-reuse", &[("n", "1024"), ("kernels", "4"), ("work-groups", "4")]);
         assert_eq!((found.kernels, found.loads, found.stores), (4, 8192, 4096));
         assert_eq!((found.line_reads, found.lines), (512, 128));

@@ -8,7 +8,7 @@ use proto::{Level, Order};
 use serde::Serialize;
 use sim::race::level_name;
 
-use super::lines::{Found, Lines};
+use super::lines::{Lines, ValidCopy};
 
 /// The statistics of a run. The field names are keys of the JSON output. A wavefront executes a
 /// memory operation with several lanes. The access of one of these lanes is called a lane access.
@@ -129,7 +129,7 @@ fn order_name(order: Order) -> &'static str {
 pub(super) struct Observer {
     lanes: u64,
     compute_units: u32,
-    found: Statistics,
+    statistics: Statistics,
     atomics: BTreeMap<(usize, Order, Level), u64>,
     device_updates: u64,
     reused: [u64; 3],
@@ -146,7 +146,7 @@ impl Observer {
         Observer {
             lanes: u64::from(shape.lanes),
             compute_units: shape.compute_units,
-            found: Statistics::default(),
+            statistics: Statistics::default(),
             atomics: BTreeMap::new(),
             device_updates: 0,
             reused: [0; 3],
@@ -158,22 +158,22 @@ impl Observer {
 
     fn works(&mut self, issue: Issue, work: &Work, operations: u64) {
         let arithmetic: u64 = work.0.iter().map(|count| u64::from(*count)).sum();
-        self.found.lane_operations += arithmetic * self.lanes;
+        self.statistics.lane_operations += arithmetic * self.lanes;
         self.busy[usize::from(issue.kernel.0)][issue.at.compute_unit as usize] += arithmetic + operations;
     }
 
     fn access(&mut self, issue: Issue, op: &Posted) {
         let accesses = u64::from(op.exec.count());
         let bytes = op.width.bytes() as u64;
-        self.found.global_bytes += accesses * bytes;
+        self.statistics.global_bytes += accesses * bytes;
         let semantics = op.semantics;
         let is_update = matches!(op.action, Action::Rmw { .. });
         let is_plain = semantics.order == Order::Plain && !is_update;
         match op.action {
-            Action::Load if is_plain => self.found.loads += accesses,
-            Action::Store if is_plain => self.found.stores += accesses,
+            Action::Load if is_plain => self.statistics.loads += accesses,
+            Action::Store if is_plain => self.statistics.stores += accesses,
             _ => {
-                self.found.atomics += accesses;
+                self.statistics.atomics += accesses;
                 let kind = (operation(op.action), semantics.order, semantics.level);
                 *self.atomics.entry(kind).or_default() += accesses;
                 if is_update && matches!(semantics.level, Level::Device | Level::System) {
@@ -189,11 +189,11 @@ impl Observer {
         lines.sort_unstable();
         lines.dedup();
         for line in &lines {
-            let (found, is_own) = self.lines.touch(*line, cu, launch, writes);
+            let (valid_copy, is_own) = self.lines.touch(*line, cu, launch, writes);
             if is_plain && !writes {
-                self.found.line_reads += 1;
-                self.reused[0] += u64::from(found == Found::SameLaunch);
-                self.reused[1] += u64::from(found == Found::EarlierLaunch);
+                self.statistics.line_reads += 1;
+                self.reused[0] += u64::from(valid_copy == ValidCopy::SameLaunch);
+                self.reused[1] += u64::from(valid_copy == ValidCopy::EarlierLaunch);
                 self.reused[2] += u64::from(is_own);
             }
         }
@@ -206,41 +206,42 @@ impl Observer {
     /// Returns the statistics at the end of the run.
     pub(super) fn finish(mut self) -> Statistics {
         let share = |part: u64, of: u64| if of == 0 { 0.0 } else { part as f64 / of as f64 };
-        let mut found = core::mem::take(&mut self.found);
-        let accesses = found.loads + found.stores + found.atomics;
-        found.loads_per_store = (found.stores > 0).then(|| share(found.loads, found.stores));
-        found.atomic_share = share(found.atomics, accesses);
-        found.device_atomic_share = share(self.device_updates, accesses);
+        let mut statistics = core::mem::take(&mut self.statistics);
+        let accesses = statistics.loads + statistics.stores + statistics.atomics;
+        statistics.loads_per_store =
+            (statistics.stores > 0).then(|| share(statistics.loads, statistics.stores));
+        statistics.atomic_share = share(statistics.atomics, accesses);
+        statistics.device_atomic_share = share(self.device_updates, accesses);
         let kind = |((operation, order, level), accesses): (&(usize, Order, Level), &u64)| AtomicKind {
             operation: OPERATIONS[*operation],
             order: order_name(*order),
             scope: level_name(*level),
             accesses: *accesses,
         };
-        found.atomics_by_kind = self.atomics.iter().map(kind).collect();
-        found.operations_per_byte = share(found.lane_operations, found.global_bytes);
-        [found.reuse_within, found.reuse_across, found.read_after_write] =
-            self.reused.map(|reads| share(reads, found.line_reads));
+        statistics.atomics_by_kind = self.atomics.iter().map(kind).collect();
+        statistics.operations_per_byte = share(statistics.lane_operations, statistics.global_bytes);
+        [statistics.reuse_within, statistics.reuse_across, statistics.read_after_write] =
+            self.reused.map(|reads| share(reads, statistics.line_reads));
         let [private, read, by_words, truly] = self.lines.count();
-        found.lines = private + read + by_words + truly;
-        (found.read_shared_lines, found.false_shared_lines, found.true_shared_lines) =
+        statistics.lines = private + read + by_words + truly;
+        (statistics.read_shared_lines, statistics.false_shared_lines, statistics.true_shared_lines) =
             (read, by_words, truly);
         let per_cu = self.lines.per_cu(self.compute_units);
-        found.lines_per_cu_max = per_cu.iter().copied().max().unwrap_or(0);
-        found.lines_per_cu_mean = share(per_cu.iter().sum(), per_cu.len() as u64);
+        statistics.lines_per_cu_max = per_cu.iter().copied().max().unwrap_or(0);
+        statistics.lines_per_cu_mean = share(per_cu.iter().sum(), per_cu.len() as u64);
         let busiest: u64 = self.busy.iter().filter_map(|units| units.iter().max()).sum();
         let all: u64 = self.busy.iter().flatten().sum();
-        found.imbalance = share(busiest * u64::from(self.compute_units), all);
-        found
+        statistics.imbalance = share(busiest * u64::from(self.compute_units), all);
+        statistics
     }
 }
 
 impl Watches for Observer {
     fn launch(&mut self, launch: &Launch) {
-        self.found.kernels += 1;
+        self.statistics.kernels += 1;
         let groups = u64::from(launch.grid.work_groups);
-        self.found.work_groups += groups;
-        self.found.wavefronts += groups * u64::from(launch.grid.waves);
+        self.statistics.work_groups += groups;
+        self.statistics.wavefronts += groups * u64::from(launch.grid.waves);
         let known = self.busy.len().max(usize::from(launch.kernel.0) + 1);
         self.busy.resize(known, vec![0; self.compute_units as usize]);
     }
@@ -256,9 +257,9 @@ impl Watches for Observer {
         };
         self.works(issue, &op.work, 1);
         match (op.action, op.space) {
-            (Action::Fence, _) => self.found.fences += 1,
-            (Action::Barrier, _) => self.found.barriers += 1,
-            (_, Space::Lds) => self.found.lds_accesses += u64::from(op.exec.count()),
+            (Action::Fence, _) => self.statistics.fences += 1,
+            (Action::Barrier, _) => self.statistics.barriers += 1,
+            (_, Space::Lds) => self.statistics.lds_accesses += u64::from(op.exec.count()),
             _ if op.is_access() => self.access(issue, op),
             _ => {}
         }

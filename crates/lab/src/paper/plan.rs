@@ -218,7 +218,7 @@ fn graphs(
             Some(folder) => graph_file(folder, graph)?,
             None => None,
         };
-        let asked = match file {
+        let input_request = match file {
             Some(path) if scale != Scale::FULL => {
                 let name = printable(&path.to_string_lossy());
                 let message = format!("{name} is a file and has no scale {scale}, expected scale 1");
@@ -227,7 +227,7 @@ fn graphs(
             Some(path) => InputRequest::of_files(&path.to_string_lossy(), vec![path.clone()])?,
             None => InputRequest::stand_in(graph, scale)?,
         };
-        graphs.insert(input.name.clone(), asked);
+        graphs.insert(input.name.clone(), input_request);
     }
     Ok(graphs)
 }

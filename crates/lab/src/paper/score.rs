@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_close_counts_are_the_reproduced_ones() {
+    fn counts_within_the_bounds_are_reproduced() {
         let bytes = claim(Kind::Number, Unit::Count, 24_576.0);
         let [low, high] = close_counts(&bytes).unwrap();
         // The tolerance is a factor of the fourth root of 24,576, which is 12.5206.

@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_written_as_text_becomes_markup() {
+    fn text_is_escaped_in_markup() {
         let hostile = "</script><script>alert('1')</script> & \"\u{0}\u{1b}";
         let escaped = escape(hostile);
         assert!(!escaped.contains(['<', '>', '"', '\'']));

@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short_and_keep_what_counts() {
+    fn numbers_keep_three_digits_or_the_distance_from_one() {
         let cases = [
             (0.0, "0"),
             (1.0, "1.00"),
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_near_a_threshold_does_not_look_like_it() {
+    fn a_number_near_a_threshold_stays_distinguishable() {
         let one = |value: f64, thresholds: &[f64]| apart(&[value], thresholds).remove(0);
         assert_eq!(one(1.003, &[1.0, 1.03]), "1.003");
         assert_eq!(one(0.9996, &[0.0, 1.0]), "0.9996");

@@ -239,13 +239,13 @@ impl<'a> Resolver<'a> {
         // The policy of a scenario overrides the settings, so the file must not give the same
         // policy another value.
         let pairs = experiment.settings.iter().zip(alone.iter());
-        for ((setting, chosen), (_, asked)) in pairs {
+        for ((setting, chosen), (_, given_value)) in pairs {
             let is_policy = matches!(setting.kind, SettingKind::Policy(_));
             let of_file = given.iter().find(|(name, ..)| name == setting.name).filter(|_| is_policy);
-            if let Some((name, _, span)) = of_file.filter(|_| chosen != asked) {
+            if let Some((name, _, span)) = of_file.filter(|_| chosen != given_value) {
                 let scenario = printable(self.file.scenarios[number].get_ref());
                 let message = format!(
-                    "`{name}` is `{asked}`, but scenario `{scenario}` sets it to `{chosen}`: leave one of them out"
+                    "`{name}` is `{given_value}`, but scenario `{scenario}` sets it to `{chosen}`: leave one of them out"
                 );
                 return Err(self.source.error(span.clone(), message));
             }

@@ -34,19 +34,20 @@ impl Entry<'_> {
 pub(super) struct Keys<'a> {
     pub(super) source: &'a Source,
     entries: Vec<Entry<'a>>,
-    asked: Vec<&'static str>,
+    /// The keys that the reader knows, in the order in which it takes them.
+    expected: Vec<&'static str>,
     span: Span,
 }
 
 impl<'a> Keys<'a> {
     /// Starts to read a table: no entry is taken yet. `span` is the place of the table in the file.
     pub(super) fn of(source: &'a Source, table: &'a DeTable<'a>, span: Span) -> Keys<'a> {
-        Keys { source, entries: entries(table), asked: Vec::new(), span }
+        Keys { source, entries: entries(table), expected: Vec::new(), span }
     }
 
     /// Takes the entry with this key. `None` if the table has no such entry.
     pub(super) fn take(&mut self, key: &'static str) -> Option<Entry<'a>> {
-        self.asked.push(key);
+        self.expected.push(key);
         let at = self.entries.iter().position(|entry| entry.key.get_ref() == key)?;
         Some(self.entries.remove(at))
     }
@@ -73,9 +74,9 @@ impl<'a> Keys<'a> {
     pub(super) fn end(self) -> Result<(), Error> {
         let Some(entry) = self.entries.first() else { return Ok(()) };
         let wrong = printable(entry.key.get_ref());
-        let message = match nearest(entry.key.get_ref(), &self.asked) {
+        let message = match nearest(entry.key.get_ref(), &self.expected) {
             Some(near) => format!("unknown key `{wrong}`, did you mean `{near}`?"),
-            None => format!("unknown key `{wrong}`, expected one of {}", self.asked.join(", ")),
+            None => format!("unknown key `{wrong}`, expected one of {}", self.expected.join(", ")),
         };
         Err(self.source.error(entry.key.span(), message))
     }

@@ -91,8 +91,8 @@ pub(super) fn fault(system: &System, protocols: &[Declared]) -> Option<(Vec<Stri
 pub(super) fn misfit(text: &str, span: Range<usize>, message: &str) -> Option<String> {
     let found = text.get(span.clone())?.trim();
     let complaint = |value: &str| {
-        let asked = [&text[..span.start], value, &text[span.end..]].concat();
-        toml::from_str::<System>(&asked).err().map(|error| error.message().to_owned())
+        let changed = [&text[..span.start], value, &text[span.end..]].concat();
+        toml::from_str::<System>(&changed).err().map(|error| error.message().to_owned())
     };
     let expected = if message == "invalid type: unit variant, expected struct variant" {
         let name = found.trim_matches(['"', '\'']);

@@ -145,7 +145,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_record_without_finished_mutants_is_none() {
+    fn a_record_without_finished_mutants_gives_no_report() {
         let some = "tree = \"2026-01-02 abc\"\nprotocols = [\"vi\"]\nchosen = 9\nstates_max = 1\ncases_max = 1\nfinished = 8\ntotal = 7\nkilled = 6\n\
                     survivors = 1\ncrashed = 1\nendless = 0\nequivalent = 0\nunreached = 0\n\
                     surviving = [\"a\"]\ncrashing = [\"b\"]\nmisargued = []\nidle = []\n\

@@ -99,7 +99,8 @@ pub struct Verifier {
     question: Question,
     /// The number of protocols whose verification has begun.
     begun: usize,
-    made: Option<ProgramSet>,
+    /// The programs of the previous protocol.
+    program_set: Option<ProgramSet>,
     complaints: Vec<String>,
 }
 
@@ -108,7 +109,7 @@ impl Verifier {
     /// of the protocols has not begun yet.
     #[must_use]
     pub fn new(question: Question) -> Verifier {
-        Verifier { question, begun: 0, made: None, complaints: Vec::new() }
+        Verifier { question, begun: 0, program_set: None, complaints: Vec::new() }
     }
 
     /// Begins the verification of the next protocol. `None` if no protocol is left or `stop`
@@ -126,8 +127,8 @@ impl Verifier {
         }
         let subject = Subject::named(name).ok_or_else(|| format!("there is no protocol '{name}'"))?;
         self.begun += 1;
-        let made = programs(&self.question, self.made.take(), &subject)?;
-        let programs = &mut self.made.insert(made).programs;
+        let program_set = programs(&self.question, self.program_set.take(), &subject)?;
+        let programs = &mut self.program_set.insert(program_set).programs;
         Ok(Some(ReadyProtocol {
             question: &self.question,
             subject,
@@ -156,8 +157,8 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
     let scopes_matter = corpus::scopes_matter(subject);
     let key = (models, scopes_matter);
     // Only the programs of the previous protocol are kept, because they may need much memory.
-    if let Some(made) = last.filter(|made| made.key == key) {
-        return Ok(made);
+    if let Some(last) = last.filter(|last| last.key == key) {
+        return Ok(last);
     }
     let claims = key.0.iter().map(|model| Claim::of(model)).collect::<Result<Vec<_>, _>>()?;
     let mut programs = Programs::of(question.tests.iter().cloned());

@@ -222,7 +222,7 @@ impl Record {
         let rows = counted(self.rows_unreached.len() as u64, "row");
         list(&format!("{rows} that no program reached within these bounds"), &self.rows_unreached);
         if let Some(m) = &self.mutants {
-            for (mutants, fate) in [
+            for (mutants, status) in [
                 (&m.survivors, "not killed"),
                 (&m.misargued, "killed, though argued to be equivalent"),
                 (&m.unreached, "without effect within these bounds"),
@@ -231,7 +231,7 @@ impl Record {
                 (&m.unseeded, "not seeded, outside the total"),
                 (&m.equivalent, "equivalent, outside the total"),
             ] {
-                list(&format!("{} {fate}", counted(mutants.len() as u64, "mutant")), mutants);
+                list(&format!("{} {status}", counted(mutants.len() as u64, "mutant")), mutants);
             }
         }
         blocks
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sample_is_called_one() {
+    fn the_table_marks_sampled_states() {
         let page = |sample| {
             let mut records = Records::default();
             records.enter(record("a", 1, sample));

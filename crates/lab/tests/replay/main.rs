@@ -66,17 +66,18 @@ fn shipped(path: &str) -> Test {
 }
 
 /// The trace of a counterexample to a test, if the explorer finds an outcome or a fault that
-/// `asked` forbids.
+/// `requirements` forbids.
 fn refuted(
     explorer: &mut Explorer,
     protocol: &str,
     test: &Test,
     placement: usize,
     models: &[&str],
-    asked: &Requirements<'_>,
+    requirements: &Requirements<'_>,
 ) -> Option<Trace> {
     let mut limits = Limits { states_max: 30_000, ..Limits::default() };
-    let found = explorer.explore(&test.program(), &test.placements[placement], asked, &mut limits).ok()?;
+    let found =
+        explorer.explore(&test.program(), &test.placements[placement], requirements, &mut limits).ok()?;
     let models = models.iter().map(|&model| model.to_owned()).collect();
     let finding =
         Finding { test: 0, placement, bounds: explorer.bounds(), models, violation: found.violation? };
@@ -125,11 +126,11 @@ fn figure_6_is_reproduced_with_targeted_flushes() {
     let test = shipped("hrf/fig6.litmus");
     let claim = Claim::of("hrf-indirect").expect("a known model");
     let allowed = claim.promise(&test.program(), &mut || false).expect("defined").allowed;
-    let asked = Requirements { allowed: allowed.as_ref(), may_block: false };
+    let requirements = Requirements { allowed: allowed.as_ref(), may_block: false };
     for bounds in [COMBINING, COMBINING.evicting(), COMBINING.core(IssueRule::Gpu)] {
         let mut explorer = Explorer::new(&Subject::of::<zoo::vi_targeted::ViTargeted>(), bounds, None);
-        let trace =
-            refuted(&mut explorer, "vi-targeted", &test, 0, &["hrf-indirect"], &asked).expect("it fails");
+        let trace = refuted(&mut explorer, "vi-targeted", &test, 0, &["hrf-indirect"], &requirements)
+            .expect("it fails");
         comes_out(&trace);
         assert_eq!(timed(&trace).expect("it can be led").end, "it ends with 1:R2=1; 2:R3=0;");
     }
@@ -150,12 +151,12 @@ fn first_of(protocol: &str, mutant: &Mutant) -> Trace {
             let model = subject.info.claims[0].model;
             let promise = Claim::of(model).expect("known").promise(&test.program(), &mut || false);
             let Ok(promise) = promise else { continue };
-            let asked = Requirements { allowed: promise.allowed.as_ref(), may_block: true };
+            let requirements = Requirements { allowed: promise.allowed.as_ref(), may_block: true };
             if promise.allowed.is_none() || test.program().threads.len() > 3 {
                 continue;
             }
             for placement in 0..test.placements.len() {
-                let trace = refuted(&mut explorer, protocol, &test, placement, &[model], &asked);
+                let trace = refuted(&mut explorer, protocol, &test, placement, &[model], &requirements);
                 if let Some(trace) = trace.filter(|trace| trace.violation.fault < Fault::Livelock) {
                     return trace.seeded(mutant.clone());
                 }
@@ -197,8 +198,8 @@ fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Op
     }
     let mut others = found.outcomes;
     let last = others.pop_last()?;
-    let asked = Requirements { allowed: Some(&others), may_block: true };
-    let trace = refuted(&mut explorer, protocol, test, placement, &[], &asked)?;
+    let requirements = Requirements { allowed: Some(&others), may_block: true };
+    let trace = refuted(&mut explorer, protocol, test, placement, &[], &requirements)?;
     assert_eq!(trace.violation.why, format!("it ends with {}", show(&program, &last)));
     Some(trace)
 }
@@ -277,8 +278,10 @@ fn faults_other_than_outcomes_are_reproduced() {
                 continue;
             }
             let mut explorer = Explorer::new(&subject, COMBINING.evicting(), Some(mutant.seeded_fault));
-            let asked = Requirements { allowed: None, may_block: false };
-            let Some(trace) = refuted(&mut explorer, protocol, &test, 0, &[], &asked) else { continue };
+            let requirements = Requirements { allowed: None, may_block: false };
+            let Some(trace) = refuted(&mut explorer, protocol, &test, 0, &[], &requirements) else {
+                continue;
+            };
             let trace = trace.seeded(mutant);
             match trace.violation.fault {
                 // The explorer checks this condition of a step outside of the

@@ -147,14 +147,14 @@ fn seeded(
     test.placements = vec![placement(spread)];
     let (program, placement) = (test.program().into_owned(), test.placements[0].clone());
     let claim = Claim::of("drf").expect("a known model");
-    let asked = placement.for_models(&program).into_owned();
-    let allowed = claim.promise(&asked, &mut || false).expect("it is asked").allowed.expect("no race");
-    let asked = Requirements { allowed: Some(&allowed), may_block: false };
+    let for_models = placement.for_models(&program).into_owned();
+    let allowed = claim.promise(&for_models, &mut || false).expect("it is asked").allowed.expect("no race");
+    let requirements = Requirements { allowed: Some(&allowed), may_block: false };
     let models = vec![String::from("drf")];
     let mut traces = Vec::new();
     for mutant in mutants::all(&subject).into_iter().filter(is_it) {
         let mut explorer = Explorer::new(&subject, bounds, Some(mutant.seeded_fault));
-        let found = explorer.explore(&program, &placement, &asked, &mut Limits::default());
+        let found = explorer.explore(&program, &placement, &requirements, &mut Limits::default());
         let Some(violation) = found.expect("supported").violation else { continue };
         let finding = Finding { test: 0, placement: 0, bounds, models: models.clone(), violation };
         traces.push(Trace::of(protocol, &test, &finding).seeded(mutant));

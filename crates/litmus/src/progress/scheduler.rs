@@ -79,7 +79,7 @@ mod tests {
     use super::Scheduler::{Fair, Hsa, HsaObe, Lobe, Obe};
 
     #[test]
-    fn each_scheduler_guarantees_what_its_paper_says() {
+    fn each_scheduler_gives_the_guarantees_of_its_paper() {
         // In this state, threads 1, 2 and 3 have not ended, and threads 0 and 2 have taken a step.
         let (unfinished, stepped) = (0b1110, 0b0101);
         assert_eq!(Fair.guaranteed(unfinished, stepped), 0b1110);

@@ -13,7 +13,7 @@ pub type Site = (u8, u16);
 const CUT: usize = usize::MAX;
 
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Truth {
+pub struct OracleResult {
     pub finals: BTreeSet<Vec<Value>>,
     pub races: BTreeSet<(Site, Site)>,
     pub ordered: BTreeSet<(Site, Site)>,
@@ -46,13 +46,13 @@ struct Machine {
 struct Oracle<'a> {
     program: &'a Program,
     reading: Reading,
-    truth: Truth,
+    result: OracleResult,
     budget: u64,
 }
 
 /// Every outcome, race and ordered pair of accesses of the program. `None` if the program has more
 /// than `budget` linearisations.
-pub fn truth(program: &Program, reading: Reading, budget: u64) -> Option<Truth> {
+pub fn oracle_result(program: &Program, reading: Reading, budget: u64) -> Option<OracleResult> {
     let machine = Machine {
         pcs: vec![0; program.threads.len()],
         meets: vec![0; program.threads.len()],
@@ -61,8 +61,8 @@ pub fn truth(program: &Program, reading: Reading, budget: u64) -> Option<Truth> 
         events: Vec::new(),
         spins: BTreeMap::new(),
     };
-    let mut oracle = Oracle { program, reading, truth: Truth::default(), budget };
-    oracle.explore(machine).then_some(oracle.truth)
+    let mut oracle = Oracle { program, reading, result: OracleResult::default(), budget };
+    oracle.explore(machine).then_some(oracle.result)
 }
 
 impl Oracle<'_> {
@@ -81,8 +81,8 @@ impl Oracle<'_> {
             }
         }
         if !moved {
-            self.truth.linearisations += 1;
-            if self.truth.linearisations > self.budget {
+            self.result.linearisations += 1;
+            if self.result.linearisations > self.budget {
                 return false;
             }
             self.judge(&machine);
@@ -282,7 +282,7 @@ impl Oracle<'_> {
                 Term::Loc(l) => m.memory[usize::from(l.0)],
                 Term::Const(c) => c,
             });
-            self.truth.finals.insert(values.collect());
+            self.result.finals.insert(values.collect());
         }
         let n = m.events.len();
         let mut closures: BTreeMap<ScopeId, Vec<Vec<bool>>> = BTreeMap::new();
@@ -324,9 +324,9 @@ impl Oracle<'_> {
                 }
                 let pair = (a.site.min(b.site), a.site.max(b.site));
                 if closures.values().any(|closure| closure[i][j]) {
-                    self.truth.ordered.insert(pair);
+                    self.result.ordered.insert(pair);
                 } else {
-                    self.truth.races.insert(pair);
+                    self.result.races.insert(pair);
                 }
             }
         }

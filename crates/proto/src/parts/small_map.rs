@@ -61,7 +61,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     #[test]
-    fn it_behaves_as_an_ordered_map() {
+    fn a_small_map_behaves_as_an_ordered_map() {
         let (mut few, mut oracle) = (SmallMap::default(), BTreeMap::new());
         for i in 0..2000u32 {
             let key = i.wrapping_mul(0x9e37_79b9) >> 28;

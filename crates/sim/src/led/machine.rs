@@ -11,7 +11,7 @@ use crate::led::moves::{End, FollowError, MadeMove, Move, MoveIssuer, Script};
 use crate::led::state::ScriptState;
 use crate::machine::{Finished, Machine};
 use crate::queue::Cycle;
-use crate::reports::attribution::Trail;
+use crate::reports::attribution::QueueWaits;
 use crate::reports::error::RunError;
 use crate::reports::probe::Probe;
 use crate::stations::timed::StepInput;
@@ -286,7 +286,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             return false;
         }
         self.stations.evict(station, way);
-        self.carry_out(self.engine.now(), station, StepInput::Timer, Trail::default());
+        self.carry_out(self.engine.now(), station, StepInput::Timer, QueueWaits::default());
         true
     }
 

@@ -9,7 +9,7 @@ use crate::cores::operands::{changes, scatter_values};
 use crate::engine::Event;
 use crate::ports::{PendingRequest, WaitingRequest};
 use crate::queue::Cycle;
-use crate::reports::attribution::Trail;
+use crate::reports::attribution::QueueWaits;
 use crate::reports::probe::Probe;
 use crate::reports::spent::Spent;
 use crate::stations::fabric::StationId;
@@ -105,7 +105,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.catch_up(now, station);
         self.stations.request(station, slot, &request);
         let line = (waiting.part.lanes != 0).then_some(request.line);
-        self.carry_out(now, station, StepInput::Request { line }, Trail::default());
+        self.carry_out(now, station, StepInput::Request { line }, QueueWaits::default());
     }
 
     /// Answers a load hit without a step of the station (controller). The effect is the same as
@@ -119,7 +119,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let Some((bytes, at)) = hit else { return false };
         self.reports.tally.counts.line_requests += 1;
         self.reports.tally.counts.answers += 1;
-        instr.answered(at, || Spent::new(now, Op::Load, now - waiting.since).until(at, Trail::default()));
+        instr
+            .answered(at, || Spent::new(now, Op::Load, now - waiting.since).until(at, QueueWaits::default()));
         if let Some(op) = instr.op {
             let line_bytes = u64::from(self.system.l1.line_bytes);
             scatter_values(self.session.ops().get_mut(op), &waiting.part, line_bytes, bytes);
@@ -136,7 +137,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         &mut self,
         now: Cycle,
         at: Cycle,
-        trail: Trail,
+        queue_waits: QueueWaits,
         station: StationId,
         slot: Slot,
         data: Option<&LineData>,
@@ -148,7 +149,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         };
         self.reports.tally.counts.answers += 1;
         let Some(instr) = self.cores.instr_mut(pending.instr) else { return };
-        instr.answered(at, || pending.spent.until(at, trail));
+        instr.answered(at, || pending.spent.until(at, queue_waits));
         if let (Some(data), Some(op)) = (data, instr.op) {
             let mut ops = self.session.ops();
             let op = ops.get_mut(op);

@@ -6,7 +6,7 @@ use proto::{Addr, TimerClass};
 use super::Machine;
 use crate::network::{Departure, Transit};
 use crate::queue::Cycle;
-use crate::reports::attribution::Trail;
+use crate::reports::attribution::QueueWaits;
 use crate::reports::probe::Probe;
 use crate::stations::fabric::{StationId, StepEffects};
 use crate::stations::timed::{LeaveTimes, StepInput};
@@ -24,7 +24,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Advances the clock of a station (controller) by `elapsed` ticks.
     pub(crate) fn pass(&mut self, now: Cycle, station: StationId, elapsed: u32) {
         self.stations.pass(station, elapsed);
-        self.carry_out(now, station, StepInput::Timer, Trail::default());
+        self.carry_out(now, station, StepInput::Timer, QueueWaits::default());
     }
 
     /// Handles a deadline event: advances the clock of the station (controller) to the current
@@ -41,7 +41,13 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Carries out the effects of the last step of a station (controller): sends messages and
     /// memory operations, starts timers, records answers.
     #[inline(never)]
-    pub(crate) fn carry_out(&mut self, now: Cycle, station: StationId, input: StepInput, trail: Trail) {
+    pub(crate) fn carry_out(
+        &mut self,
+        now: Cycle,
+        station: StationId,
+        input: StepInput,
+        queue_waits: QueueWaits,
+    ) {
         let mut out = self.stations.take_out();
         self.stations.count(now, &mut self.reports, station, &out.uses);
         if let Some(why) = out.violation.take() {
@@ -58,9 +64,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 }
             }
         }
-        let trail = trail.at_bank(leave_times.queued);
+        let queue_waits = queue_waits.at_bank(leave_times.queued);
         let clock = self.stations.clock(station);
-        let departure = Departure { from: station, at: leave_times.sends, clock, trail };
+        let departure = Departure { from: station, at: leave_times.sends, clock, queue_waits };
         for sent in &out.sends {
             if self.network.send(&mut self.engine, &mut self.reports, &departure, sent) {
                 self.stations.drop_message(sent.message);
@@ -73,10 +79,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         out.memory.clear();
         if !out.spends.is_empty() {
-            self.ports.set_activity(now, station, trail, out.spends.drain(..));
+            self.ports.set_activity(now, station, queue_waits, out.spends.drain(..));
         }
         if !out.replies.is_empty() {
-            self.answer_all(now, station, leave_times, trail, &out);
+            self.answer_all(now, station, leave_times, queue_waits, &out);
             out.replies.clear();
         }
         while let Some(class) = out.timers.pop() {
@@ -95,12 +101,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
         now: Cycle,
         station: StationId,
         leave_times: LeaveTimes,
-        trail: Trail,
+        queue_waits: QueueWaits,
         out: &StepEffects,
     ) {
         for (slot, data) in &out.replies {
             let at = if data.is_some() { leave_times.values } else { leave_times.accepts };
-            self.answer(now, at, trail, station, *slot, data.as_ref());
+            self.answer(now, at, queue_waits, station, *slot, data.as_ref());
         }
     }
 
@@ -108,10 +114,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(super) fn arrive(&mut self, now: Cycle, number: u32) {
         let Some(transit) = self.network.arrive(&mut self.reports, number) else { return };
-        let Transit { to, message, name, line, is_access, trail, .. } = transit;
+        let Transit { to, message, name, line, is_access, queue_waits, .. } = transit;
         self.catch_up(now, to);
         self.stations.deliver(to, message);
-        self.carry_out(now, to, StepInput::Message { name, line, is_access }, trail);
+        self.carry_out(now, to, StepInput::Message { name, line, is_access }, queue_waits);
     }
 
     /// Delivers memory's answer to the operation with this number to the station (controller) that
@@ -119,18 +125,18 @@ impl<Pr: Probe> Machine<'_, Pr> {
     #[inline(never)]
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
         let arrived = self.memory.arrive(&mut self.reports, &mut self.network, number);
-        let Some((station, line, trail)) = arrived else { return };
+        let Some((station, line, queue_waits)) = arrived else { return };
         self.catch_up(now, station);
         let Some((reply, clock)) = self.memory.take_answer(number) else { return };
         self.stations.memory(station, &reply, clock);
-        self.carry_out(now, station, StepInput::Memory { line }, trail);
+        self.carry_out(now, station, StepInput::Memory { line }, queue_waits);
     }
 
     /// Gives every station (controller) its initial input. The machine's clock does not advance.
     pub(crate) fn give_first_inputs(&mut self) {
         for station in self.stations.numbers() {
             if self.stations.start(station) {
-                self.carry_out(0, station, StepInput::Timer, Trail::default());
+                self.carry_out(0, station, StepInput::Timer, QueueWaits::default());
             }
         }
     }
@@ -140,7 +146,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.stations.disarm(station, class);
         self.catch_up(now, station);
         self.stations.timer(station, class);
-        self.carry_out(now, station, StepInput::Timer, Trail::default());
+        self.carry_out(now, station, StepInput::Timer, QueueWaits::default());
     }
 
     /// Reads bytes of memory as if every cache had written its dirty lines out.

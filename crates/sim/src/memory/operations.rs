@@ -17,7 +17,7 @@ use crate::memory::dram::{ByteLocation, Dram, DramTraffic};
 use crate::network::noc::NocNode;
 use crate::network::{Departure, Network};
 use crate::reports::Reports;
-use crate::reports::attribution::Trail;
+use crate::reports::attribution::QueueWaits;
 use crate::reports::history::PastMessage;
 use crate::reports::probe::Probe;
 use crate::slab::Slab;
@@ -34,7 +34,7 @@ pub(crate) struct MemoryTransit {
     /// The network node at which the memory of the line is attached. `None` if the operation does
     /// not use the network.
     place: Option<NocNode>,
-    pub(crate) trail: Trail,
+    pub(crate) queue_waits: QueueWaits,
     /// The clock of the sending station (controller) when it sent the operation, in ticks.
     pub(crate) clock: i64,
     pub(crate) line: LineAddr,
@@ -216,8 +216,8 @@ impl MainMemory {
             }
         }
         reports.tally.counts.memory_ops += 1;
-        let Departure { trail, clock, .. } = *departure;
-        let transit = MemoryTransit { station, place, trail, clock, line: op.line, kind, tag: op.tag };
+        let Departure { queue_waits, clock, .. } = *departure;
+        let transit = MemoryTransit { station, place, queue_waits, clock, line: op.line, kind, tag: op.tag };
         let number = self.operations.insert(transit);
         if number as usize >= self.answers.len() {
             self.carried.resize(number as usize + 1, LineData::default());
@@ -244,7 +244,7 @@ impl MainMemory {
         let bytes = network.bytes_of(transit.kind.request_message().1);
         let from = network.place(transit.station);
         let (arrives, queued) = network.cross(engine.now(), (from, place), bytes, reports.probe);
-        transit.trail = transit.trail.at_noc(queued);
+        transit.queue_waits = transit.queue_waits.at_noc(queued);
         engine.at(arrives, Event::MemoryStart(number));
     }
 
@@ -293,7 +293,7 @@ impl MainMemory {
                 (serve(mask.count(), true), changed)
             }
         };
-        transit.trail = transit.trail.at_dram(self.dram.traffic().queue_cycles - queued);
+        transit.queue_waits = transit.queue_waits.at_dram(self.dram.traffic().queue_cycles - queued);
         let path = self.paths[transit.station as usize].cycles;
         let event = match transit.place {
             Some(_) => Event::MemoryReturn(number),
@@ -328,7 +328,7 @@ impl MainMemory {
         }
         let to = network.place(station);
         let (arrives, queued) = network.cross(now, (place, to), bytes, reports.probe);
-        transit.trail = transit.trail.at_noc(queued);
+        transit.queue_waits = transit.queue_waits.at_noc(queued);
         engine.at(arrives, Event::MemoryDone(number));
     }
 
@@ -340,14 +340,14 @@ impl MainMemory {
         reports: &mut Reports<'_, Pr>,
         network: &mut Network,
         number: u32,
-    ) -> Option<(StationId, LineAddr, Trail)> {
+    ) -> Option<(StationId, LineAddr, QueueWaits)> {
         let transit = self.operations.get(number)?;
         if transit.place.is_some() {
             let (_, payload) = transit.kind.answer_message(self.line_bytes);
             network.delivered(network.bytes_of(payload));
         }
         reports.tally.counts.memory_answers += 1;
-        Some((transit.station, transit.line, transit.trail))
+        Some((transit.station, transit.line, transit.queue_waits))
     }
 
     /// Removes an operation. Returns memory's answer, and the clock of the station (controller) at

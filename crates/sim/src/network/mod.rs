@@ -12,7 +12,7 @@ use crate::engine::{Engine, Event};
 use crate::options::DropMessage;
 use crate::queue::Cycle;
 use crate::reports::Reports;
-use crate::reports::attribution::Trail;
+use crate::reports::attribution::QueueWaits;
 use crate::reports::history::PastMessage;
 use crate::reports::probe::{MessageSeen, Probe};
 use crate::slab::Slab;
@@ -34,7 +34,7 @@ pub(crate) struct Transit {
     /// Whether sender and receiver are at the same place, so that the message does not use the
     /// network.
     is_beside: bool,
-    pub(crate) trail: Trail,
+    pub(crate) queue_waits: QueueWaits,
 }
 
 /// The sender and the earliest departure time of a message or a memory operation.
@@ -46,7 +46,7 @@ pub(crate) struct Departure {
     pub(crate) at: Cycle,
     /// The clock of the sending station (controller) in ticks. Zero if the protocol has no clocks.
     pub(crate) clock: i64,
-    pub(crate) trail: Trail,
+    pub(crate) queue_waits: QueueWaits,
 }
 
 /// The place at which a station (controller) is attached to the network, and the times at which its
@@ -158,7 +158,7 @@ impl Network {
         departure: &Departure,
         sent: &Sent,
     ) -> bool {
-        let Departure { from, trail, .. } = *departure;
+        let Departure { from, queue_waits, .. } = *departure;
         let &Sent { to, message, name, payload_bytes, line, is_access } = sent;
         let is_beside = self.places[from as usize].site == self.places[to as usize].site && from != to;
         let bytes = self.bytes_of(payload_bytes);
@@ -170,7 +170,7 @@ impl Network {
             return true;
         }
         let leave = self.in_order(engine.now(), departure, to);
-        let transit = Transit { from, to, message, name, bytes, line, is_access, is_beside, trail };
+        let transit = Transit { from, to, message, name, bytes, line, is_access, is_beside, queue_waits };
         let number = self.transits.insert(transit);
         engine.at(leave, if is_beside { Event::Arrive(number) } else { Event::Depart(number) });
         false
@@ -205,7 +205,7 @@ impl Network {
         let places = (self.places[from as usize].place, self.places[to as usize].place);
         let sent = engine.now();
         let (arrives, queued) = cross(&mut self.noc, sent, places, bytes, reports.probe);
-        transit.trail = transit.trail.at_noc(queued);
+        transit.queue_waits = transit.queue_waits.at_noc(queued);
         reports.probe.message(&MessageSeen { name, from, to, line, bytes, sent, arrives });
         engine.at(arrives, Event::Arrive(number));
     }
@@ -291,7 +291,7 @@ mod tests {
         let mut reports = Reports::new(&mut probe, tally, Watch::new(1), 0, 64);
         let mut send = |name, to, at| {
             let sent = Sent { to, message: 0, name, payload_bytes: 4, line: None, is_access: false };
-            let departure = Departure { from: 0, at, clock: 0, trail: Trail::default() };
+            let departure = Departure { from: 0, at, clock: 0, queue_waits: QueueWaits::default() };
             network.send(&mut engine, &mut reports, &departure, &sent)
         };
         let lost = [send("Get", 1, 10), send("Get", 1, 20), send("Put", 2, 5), send("Get", 1, 12)];

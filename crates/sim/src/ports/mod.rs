@@ -12,7 +12,7 @@ use crate::config::System;
 use crate::cores::coalesce::LinePart;
 use crate::engine::{Engine, Event};
 use crate::queue::Cycle;
-use crate::reports::attribution::Trail;
+use crate::reports::attribution::QueueWaits;
 use crate::reports::spent::Spent;
 use crate::slab::Slab;
 use crate::stations::fabric::{LevelInfo, StationId, StationInfo};
@@ -241,13 +241,13 @@ impl Ports {
         &mut self,
         now: Cycle,
         station: StationId,
-        trail: Trail,
+        queue_waits: QueueWaits,
         spends: impl Iterator<Item = (Slot, Spending)>,
     ) {
         let Some(port) = self.get_mut(station) else { return };
         for (slot, on) in spends {
             if let Some(pending) = port.pending.get_mut(slot.0) {
-                pending.spent.set_activity(now, on, trail);
+                pending.spent.set_activity(now, on, queue_waits);
             }
         }
     }

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn a_join_takes_the_later_of_each() {
+    fn a_join_takes_the_maximum_of_each_entry() {
         let mut clock_a = clock(&[(7, 3), (9, 1), (0, 2)]);
         clock_a.join(&clock(&[(5, 4), (7, 2), (9, 6), (0, 1)]));
         let found: Vec<u32> = (0..12).map(|thread| clock_a.of(ThreadId(thread))).collect();

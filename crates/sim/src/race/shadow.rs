@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_kept_until_all_is_forgotten() {
+    fn words_are_kept_until_the_shadow_is_cleared() {
         let mut shadow = Shadow::default();
         let record = Record::new(ThreadId(1), 1, CodeId(0), 0, 15);
         for at in [WordAt::Global(5000), WordAt::Local { group: 3, word: 4 }] {

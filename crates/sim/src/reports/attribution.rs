@@ -143,27 +143,27 @@ impl Attribution {
 /// The cycles that a message or a memory operation has waited in queues. The waits of the messages
 /// that caused it are included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Trail {
+pub(crate) struct QueueWaits {
     pub(crate) noc: u32,
     pub(crate) bank: u32,
     pub(crate) dram: u32,
 }
 
-impl Trail {
+impl QueueWaits {
     #[inline]
-    pub(crate) fn at_noc(mut self, cycles: u64) -> Trail {
+    pub(crate) fn at_noc(mut self, cycles: u64) -> QueueWaits {
         self.noc = self.noc.saturating_add(small(cycles));
         self
     }
 
     #[inline]
-    pub(crate) fn at_bank(mut self, cycles: u64) -> Trail {
+    pub(crate) fn at_bank(mut self, cycles: u64) -> QueueWaits {
         self.bank = self.bank.saturating_add(small(cycles));
         self
     }
 
     #[inline]
-    pub(crate) fn at_dram(mut self, cycles: u64) -> Trail {
+    pub(crate) fn at_dram(mut self, cycles: u64) -> QueueWaits {
         self.dram = self.dram.saturating_add(small(cycles));
         self
     }

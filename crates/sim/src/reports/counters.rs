@@ -428,8 +428,13 @@ impl Tally {
             let found = uses.hits + uses.misses + uses.bypasses;
             equal(&format!("{name} hits, misses and bypasses"), found, "accesses", uses.accesses)?;
         }
-        let asked = c.line_requests + c.access_messages;
-        equal("accesses of all stations", sum(|r| r.accesses), "requests and messages for a line", asked)?;
+        let requested = c.line_requests + c.access_messages;
+        equal(
+            "accesses of all stations",
+            sum(|r| r.accesses),
+            "requests and messages for a line",
+            requested,
+        )?;
         equal(
             "atomic accesses of all stations",
             sum(|r| r.sync_accesses),
@@ -547,7 +552,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hit_counts_what_the_step_of_a_hit_uses() {
+    fn a_hit_has_the_counts_of_a_step_that_hits() {
         let [mut by_hit, mut by_step] = [0; 2].map(|_| Tally::new(["l1".to_owned()].into_iter()));
         by_hit.hit(0);
         by_step.uses(0, 0, &Hit::uses());

@@ -7,7 +7,7 @@
 use proto::{Op, Spending};
 
 use crate::queue::Cycle;
-use crate::reports::attribution::{Trail, small};
+use crate::reports::attribution::{QueueWaits, small};
 
 /// The cycles that an operation has waited, with one count for each cause. The access itself is not
 /// included. An operation takes far fewer than 2^32 cycles. Cycles above this limit count as
@@ -69,18 +69,18 @@ impl Spent {
     }
 
     /// Ends the current activity of the request and begins the activity `on`. An input of the
-    /// station (controller) causes this change; `trail` has the cycles that the input has waited in
-    /// queues.
-    pub(crate) fn set_activity(&mut self, now: Cycle, on: Spending, trail: Trail) {
-        *self = Spent { waits: self.until(now, trail), on, since: now };
+    /// station (controller) causes this change; `queue_waits` has the cycles that the input has
+    /// waited in queues.
+    pub(crate) fn set_activity(&mut self, now: Cycle, on: Spending, queue_waits: QueueWaits) {
+        *self = Spent { waits: self.until(now, queue_waits), on, since: now };
     }
 
     /// The waits of the request up to cycle `now`, at which an input of its station (controller)
-    /// arrives. `trail` has the cycles that the input has waited in queues. The input may have been
-    /// sent before the request's current activity began. Therefore its cycles in queues count only
-    /// up to the duration of this activity.
+    /// arrives. `queue_waits` has the cycles that the input has waited in queues. The input may
+    /// have been sent before the request's current activity began. Therefore its cycles in queues
+    /// count only up to the duration of this activity.
     #[inline]
-    pub(crate) fn until(&self, now: Cycle, trail: Trail) -> Waits {
+    pub(crate) fn until(&self, now: Cycle, queue_waits: QueueWaits) -> Waits {
         let mut waits = self.waits;
         let all = small(now - self.since);
         let mut left = all;
@@ -89,10 +89,10 @@ impl Spent {
             left -= taken;
             taken
         };
-        if trail != Trail::default() {
-            waits.dram = waits.dram.saturating_add(take(trail.dram));
-            waits.bank = waits.bank.saturating_add(take(trail.bank));
-            waits.noc = waits.noc.saturating_add(take(trail.noc));
+        if queue_waits != QueueWaits::default() {
+            waits.dram = waits.dram.saturating_add(take(queue_waits.dram));
+            waits.bank = waits.bank.saturating_add(take(queue_waits.bank));
+            waits.noc = waits.noc.saturating_add(take(queue_waits.noc));
         }
         match self.on {
             Spending::Access => {}

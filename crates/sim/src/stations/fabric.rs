@@ -275,10 +275,10 @@ impl<P: Protocol> Stations<P> {
 
     /// Gives a station (controller) an input and collects the effects of the step.
     #[inline(always)]
-    fn tell(
+    fn deliver_input(
         &mut self,
         at: StationId,
-        told: &StationInput<&Request, &P::Msg, &MemoryReply>,
+        input: &StationInput<&Request, &P::Msg, &MemoryReply>,
         out: &mut StepEffects,
     ) {
         // The caller has emptied `out` after the last step, so that it contains no earlier effect.
@@ -293,7 +293,7 @@ impl<P: Protocol> Stations<P> {
             out,
         };
         let station = &mut self.stations[at as usize];
-        let done = self.nodes.tell(station, at, told, &mut self.fx, &mut chooser);
+        let done = self.nodes.deliver(station, at, input, &mut self.fx, &mut chooser);
         if let Err(why) = done {
             out.violation = Some(why);
         }
@@ -375,7 +375,7 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
     }
 
     #[inline]
-    fn asked(&mut self, _: At, ops: &mut Vec<MemoryOp>) {
+    fn requested(&mut self, _: At, ops: &mut Vec<MemoryOp>) {
         core::mem::swap(&mut self.out.memory, ops);
     }
 
@@ -463,7 +463,7 @@ impl<P: Protocol> Fabric for Stations<P> {
     }
 
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects) {
-        self.tell(to, &StationInput::Request { slot, request }, out);
+        self.deliver_input(to, &StationInput::Request { slot, request }, out);
     }
 
     fn deliver(&mut self, to: StationId, message: MessageId, out: &mut StepEffects) {
@@ -476,7 +476,7 @@ impl<P: Protocol> Fabric for Stations<P> {
             let elapsed = self.clocks[to as usize] - self.sent[message as usize];
             msg.age(i32::try_from(elapsed).unwrap_or(i32::MAX));
         }
-        self.tell(to, &StationInput::Message { from: *from, msg }, out);
+        self.deliver_input(to, &StationInput::Message { from: *from, msg }, out);
         self.messages.give_back(boxed);
     }
 
@@ -486,26 +486,26 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn memory(&mut self, to: StationId, reply: &MemoryReply, sent: i64, out: &mut StepEffects) {
         if !P::CLOCKED {
-            return self.tell(to, &StationInput::Memory { reply }, out);
+            return self.deliver_input(to, &StationInput::Memory { reply }, out);
         }
         let mut reply = *reply;
         let elapsed = self.clocks[to as usize] - sent;
         let elapsed = i32::try_from(elapsed).unwrap_or(i32::MAX);
         self.stations[to as usize].node.age_tag(&mut reply.op.tag, elapsed);
-        self.tell(to, &StationInput::Memory { reply: &reply }, out);
+        self.deliver_input(to, &StationInput::Memory { reply: &reply }, out);
     }
 
     fn start(&mut self, to: StationId, out: &mut StepEffects) {
-        self.tell(to, &StationInput::Start, out);
+        self.deliver_input(to, &StationInput::Start, out);
     }
 
     fn timer(&mut self, to: StationId, class: TimerClass, out: &mut StepEffects) {
-        self.tell(to, &StationInput::Timer(class), out);
+        self.deliver_input(to, &StationInput::Timer(class), out);
     }
 
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut StepEffects) {
         self.clocks[to as usize] += i64::from(elapsed);
-        self.tell(to, &StationInput::Tick(elapsed), out);
+        self.deliver_input(to, &StationInput::Tick(elapsed), out);
     }
 
     fn clock(&self, at: StationId) -> i64 {
@@ -571,6 +571,6 @@ impl<P: Protocol> Fabric for Stations<P> {
     }
 
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects) {
-        self.tell(to, &StationInput::Evict(way), out);
+        self.deliver_input(to, &StationInput::Evict(way), out);
     }
 }

@@ -389,7 +389,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_remembers_what_it_does_not_forget() {
+    fn a_cell_keeps_its_state_while_the_forget_gate_is_open() {
         let s = sizes(Kind::Lstm);
         let mut numbers = Numbers::new(&s, 1);
         numbers.input_weights.fill(0.0);

@@ -58,8 +58,9 @@ impl Factors {
     }
 }
 
+/// The arguments of the kernel.
 #[derive(Clone, Copy)]
-struct Step {
+struct KernelArguments {
     chip: Chip,
     rows: u32,
     columns: u32,
@@ -68,7 +69,7 @@ struct Step {
     count: u32,
 }
 
-impl Step {
+impl KernelArguments {
     /// The number of rows of a tile whose results are stored. The number of columns is the same.
     fn inner(&self) -> u32 {
         TILE - 2 * self.count
@@ -162,10 +163,10 @@ fn on_inputs(
     let factors = Factors::of(rows, columns);
     let counts = (0..steps).step_by(pyramid as usize).map(|first| (steps - first).min(pyramid) as u32);
     let launch = move |shape: &Shape, chip: Chip, count: u32| {
-        let step = Step { chip, rows, columns, factors, count };
-        let tiles = u64::from(rows.div_ceil(step.inner()) * columns.div_ceil(step.inner()));
+        let arguments = KernelArguments { chip, rows, columns, factors, count };
+        let tiles = u64::from(rows.div_ceil(arguments.inner()) * columns.div_ceil(arguments.inner()));
         let grid = grid_of(shape, tiles, TILE * TILE).lds_bytes(8 * TILE * TILE);
-        (Kernel::new("hotspot", move |w| step.pyramid(w)), grid)
+        (Kernel::new("hotspot", move |w| arguments.pyramid(w)), grid)
     };
     let next = move |t: &[f32], power: &[f32]| next(t, power, rows as usize, columns as usize);
     Ok(simulation("hotspot", inputs, counts.collect(), launch, (steps, next)))

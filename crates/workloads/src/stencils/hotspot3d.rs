@@ -62,15 +62,16 @@ impl Factors {
     }
 }
 
+/// The arguments of the kernel.
 #[derive(Clone, Copy)]
-struct Step {
+struct KernelArguments {
     chip: Chip,
     side: u32,
     layers: u32,
     factors: Factors,
 }
 
-impl Step {
+impl KernelArguments {
     async fn columns(self, w: Wave) {
         let at = in_tile(&w, TILE_X);
         let (tile_x, tile_y) = group_at(&w, self.side.div_ceil(TILE_X));
@@ -114,9 +115,9 @@ fn hotspot3d(settings: &Settings, seed: u64) -> Instance {
     let n = u64::from(side * side) * u64::from(layers);
     let factors = Factors::of(side, layers);
     let launch = move |shape: &Shape, chip: Chip, (): ()| {
-        let step = Step { chip, side, layers, factors };
+        let arguments = KernelArguments { chip, side, layers, factors };
         let tiles = u64::from(side.div_ceil(TILE_X) * side.div_ceil(TILE_Y));
-        let kernel = Kernel::new("hotspot3d", move |w| step.columns(w));
+        let kernel = Kernel::new("hotspot3d", move |w| arguments.columns(w));
         (kernel, grid_of(shape, tiles, TILE_X * TILE_Y))
     };
     let next = move |t: &[f32], power: &[f32]| next(t, power, side as usize, layers as usize);

@@ -54,7 +54,7 @@ fn a_path_that_cannot_be_read_and_an_unknown_format_are_named() {
 }
 
 #[test]
-fn formats_refuse_to_write_what_they_cannot_hold() {
+fn writing_fails_for_graphs_outside_the_format() {
     let refused =
         |graph: &Csr, format| write(graph, format, &mut Vec::new()).expect_err("refused").to_string();
     let mut graph = Csr::from_edges(2, vec![(0, 1)]);

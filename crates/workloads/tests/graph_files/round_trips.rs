@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn compression_changes_nothing(graph in graphs(&[Numbers::Whole])) {
+    fn compression_keeps_the_contents(graph in graphs(&[Numbers::Whole])) {
         let bytes = written(&graph, Format::Dimacs);
         let plain = load(&bytes, &keep_all(Format::Dimacs)).expect("a graph");
         prop_assert_eq!(load(&gzip(&bytes), &keep_all(Format::Dimacs)).expect("a graph"), plain.clone());

@@ -1,7 +1,7 @@
 //! A bank of the L2, with the directory of its lines.
 
 use super::tables::{BankAction, BankEvent, BankState, BankTable};
-use super::{Directory, Lack, Params, ToBank, ToL1};
+use super::{Directory, MissingProperty, Params, ToBank, ToL1};
 use crate::parts::{self, AccessSite, Answer, BankAccess, BankLines, FIRST, forward, reply};
 use crate::registration::{Phase, Round, RoundRequest};
 use proto::parts::{CacheArray, Lines, Place};
@@ -40,9 +40,9 @@ pub enum Operand<'a> {
 /// at system scope) carries out its acquires.
 const ROUND: Key = Key::Other(0);
 
-/// Whether the protocol is a test protocol that lacks the property `lack`.
-fn lacks<P: Directory>(cx: &Cx<'_, P>, lack: Lack) -> bool {
-    cx.world.params.lacks == Some(lack)
+/// Whether the protocol is a test protocol that lacks this property.
+fn is_missing<P: Directory>(cx: &Cx<'_, P>, property: MissingProperty) -> bool {
+    cx.world.params.missing == Some(property)
 }
 
 impl Bank {
@@ -91,7 +91,7 @@ impl Bank {
             ToBank::Shared(Flush { slot }) => self.join_round(from, slot, true, cx),
             ToBank::Shared(Invalidate { slot }) => self.join_round(from, slot, false, cx),
             ToBank::InvAck { line } => {
-                let counts = if lacks(cx, Lack::ASingleCount) { 2 } else { 1 };
+                let counts = if is_missing(cx, MissingProperty::ASingleCount) { 2 } else { 1 };
                 let is_last = self.sharers_of(line).count() <= counts;
                 let event = if is_last { BankEvent::LastAck } else { BankEvent::Ack };
                 self.event(line, event, Operand::Sharer(from), cx)
@@ -104,12 +104,12 @@ impl Bank {
         &mut self,
         line: LineAddr,
         event: BankEvent,
-        asked: BankAccess<'_>,
+        access: BankAccess<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         let array = &self.store.array;
         let place = array.place(line, cx.world.homes);
-        let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(asked));
+        let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(access));
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
         if fetches && self.round.holds_fetches() {
             return Disposition::Stall(ROUND);
@@ -125,7 +125,7 @@ impl Bank {
         if (takes || pins) && cx.has_way_waiter(place.set) {
             return Disposition::Stall(Key::Way(place.set));
         }
-        self.transition(place, state, event, Operand::Access(asked), cx)
+        self.transition(place, state, event, Operand::Access(access), cx)
     }
 
     fn memory<P: Directory>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition {
@@ -236,14 +236,14 @@ impl<P: Directory> Lines<P> for Bank {
         let Some(way) = place.way else { return (BankState::I, event) };
         let array = &self.store.array;
         let state = match (array.state(way), operand) {
-            (BankState::V, Operand::Access(asked))
-                if event.needs_bytes() && !array.valid(way).contains(asked.mask) =>
+            (BankState::V, Operand::Access(access))
+                if event.needs_bytes() && !array.valid(way).contains(access.mask) =>
             {
                 BankState::P
             }
             // The L1 of the access has dropped its copy.
-            (BankState::S, Operand::Access(asked))
-                if event.needs_no_copies() && self.sharers_of(place.line).all(|l1| l1 == asked.from) =>
+            (BankState::S, Operand::Access(access))
+                if event.needs_no_copies() && self.sharers_of(place.line).all(|l1| l1 == access.from) =>
             {
                 BankState::V
             }
@@ -259,21 +259,21 @@ impl<P: Directory> Lines<P> for Bank {
             (BankAction::Fetch, ..) => store.fetch(line, cx),
             (BankAction::Fill, Some(way), Operand::Fill(data)) => store.fill(way, data, cx),
             (BankAction::EndFetch, ..) => store.end_fetch(cx),
-            (BankAction::Join, _, Operand::Access(asked)) => {
+            (BankAction::Join, _, Operand::Access(access)) => {
                 let is_shared = self.sharers_of(line).next().is_some();
-                if !(is_shared && lacks(cx, Lack::ASecondSharer)) {
-                    self.sharers.insert((line, asked.from));
+                if !(is_shared && is_missing(cx, MissingProperty::ASecondSharer)) {
+                    self.sharers.insert((line, access.from));
                 }
             }
-            (BankAction::SendData, Some(way), Operand::Access(asked)) => {
+            (BankAction::SendData, Some(way), Operand::Access(access)) => {
                 let data = store.read(way, cx);
-                reply(line, asked, &data, cx);
+                reply(line, access, &data, cx);
             }
-            (BankAction::Leave, _, Operand::Access(asked)) => {
-                self.sharers.remove(&(line, asked.from));
+            (BankAction::Leave, _, Operand::Access(access)) => {
+                self.sharers.remove(&(line, access.from));
             }
             (BankAction::Invalidate, ..) => {
-                if lacks(cx, Lack::AnInvalidation) && self.sharers_of(line).count() > 1 {
+                if is_missing(cx, MissingProperty::AnInvalidation) && self.sharers_of(line).count() > 1 {
                     self.forget_one(line);
                 }
                 self.sharers_of(line).for_each(|sharer| cx.fx.send(sharer, ToL1::Inv { line }));
@@ -284,20 +284,20 @@ impl<P: Directory> Lines<P> for Bank {
                     cx.impossible("no ack of this L1 is due");
                 }
                 cx.count_down(&mut self.due, "an ack comes, but none was due");
-                if lacks(cx, Lack::ASingleCount) && self.forget_one(line) {
+                if is_missing(cx, MissingProperty::ASingleCount) && self.forget_one(line) {
                     self.due -= 1;
                 }
             }
-            (BankAction::Merge, Some(way), Operand::Access(asked)) => store.merge(way, asked, cx),
-            (BankAction::Perform, Some(way), Operand::Access(asked)) => store.perform(line, way, asked, cx),
+            (BankAction::Merge, Some(way), Operand::Access(access)) => store.merge(way, access, cx),
+            (BankAction::Perform, Some(way), Operand::Access(access)) => store.perform(line, way, access, cx),
             (BankAction::Settle, Some(way), _) => {
                 if cx.level().array.policy != WritePolicy::Combining {
                     store.write_out(line, way, cx);
                 }
             }
-            (BankAction::Ack, _, Operand::Access(asked)) => reply(line, asked, &LineData::default(), cx),
+            (BankAction::Ack, _, Operand::Access(access)) => reply(line, access, &LineData::default(), cx),
             (BankAction::WriteOut, Some(way), _) => store.write_out(line, way, cx),
-            (BankAction::PassOn, _, Operand::Access(asked)) => store.pass_on(line, asked, cx),
+            (BankAction::PassOn, _, Operand::Access(access)) => store.pass_on(line, access, cx),
             (BankAction::Wake, ..) => {
                 // Inputs that wait for the line caused the fetch or the invalidations.
                 cx.fx.wake(Key::Line(line));

@@ -60,7 +60,7 @@ messages! {
 /// A property of the `gpu-vi` family that a test protocol lacks. Tests show that the explorer then
 /// finds a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Lack {
+pub enum MissingProperty {
     /// The bank does not invalidate the first of the sharers.
     AnInvalidation,
     /// The bank counts each ack twice.
@@ -73,7 +73,7 @@ pub enum Lack {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Params {
     /// The property that the protocol lacks. `None` for the protocol `gpu-vi` itself.
-    lacks: Option<Lack>,
+    missing: Option<MissingProperty>,
 }
 
 /// A protocol of the `gpu-vi` family: `gpu-vi` itself, or a test protocol that lacks one property.
@@ -110,13 +110,13 @@ const CLAIMS: &[Claim] = &[
 macro_rules! gpu_vi {
     (
         $(#[doc = $doc:literal])+
-        $module:ident::$protocol:ident, lacks: $lacks:expr, $name:literal, $summary:literal
+        $module:ident::$protocol:ident, missing: $missing:expr, $name:literal, $summary:literal
     ) => {
         protocol! {
             $(#[doc = $doc])+
             $module::$protocol,
             L1: cache(L1, ToL1), Bank(Bank, ToBank),
-            params: Params = Params { lacks: $lacks },
+            params: Params = Params { missing: $missing },
             name: $name, summary: $summary,
             source: "TC paper (HPCA 2013), where it is GPU-VI; STC paper (TACO 2023), Table 2, where it is GPUIn",
             claims: CLAIMS,
@@ -129,7 +129,7 @@ macro_rules! gpu_vi {
 
 gpu_vi! {
     /// Invalidations by a directory in an inclusive L2.
-    protocol::GpuVi, lacks: None, "gpu-vi",
+    protocol::GpuVi, missing: None, "gpu-vi",
     "write-through L1s, and a directory of sharers in the L2 that invalidates all copies before each write"
 }
 
@@ -140,17 +140,17 @@ pub mod lacking {
 
     gpu_vi! {
         /// The protocol `gpu-vi`, but one sharer is not invalidated.
-        an_invalidation::AnInvalidation, lacks: Some(Lack::AnInvalidation),
+        an_invalidation::AnInvalidation, missing: Some(MissingProperty::AnInvalidation),
         "gpu-vi-lacks-an-invalidation", "gpu-vi with a sharer that is not invalidated"
     }
     gpu_vi! {
         /// The protocol `gpu-vi`, but each ack is counted twice.
-        a_single_count::ASingleCount, lacks: Some(Lack::ASingleCount),
+        a_single_count::ASingleCount, missing: Some(MissingProperty::ASingleCount),
         "gpu-vi-lacks-a-single-count", "gpu-vi with acks that are counted twice"
     }
     gpu_vi! {
         /// The protocol `gpu-vi`, but only the first sharer of a line is recorded.
-        a_second_sharer::ASecondSharer, lacks: Some(Lack::ASecondSharer),
+        a_second_sharer::ASecondSharer, missing: Some(MissingProperty::ASecondSharer),
         "gpu-vi-lacks-a-second-sharer", "gpu-vi with one recorded sharer of a line"
     }
 }

@@ -41,9 +41,9 @@ struct Flushes {
     next: Vec<(NodeId, Slot)>,
 }
 
-/// An access of an L1.
+/// An access of an L1, with its logical time.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct TimedAccess<'a> {
     access: BankAccess<'a>,
     /// The logical time before which the access is not performed.
     now: u32,
@@ -55,7 +55,7 @@ pub struct Asked<'a> {
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// The access that causes the event.
-    Access(Asked<'a>),
+    Access(TimedAccess<'a>),
     /// The bytes that the bank has fetched.
     Fill(&'a LineData),
     /// The event has no operand.
@@ -88,7 +88,7 @@ impl Bank {
             ToBank::Get { line, now, version, .. } => {
                 let mask = ByteMask::full(usize::from(cx.level().line_bytes));
                 let access = BankAccess { from, op: Op::Load, mask, data: &none, answer: Answer::Line };
-                self.access(line, BankEvent::Get, Asked { access, now, version }, cx)
+                self.access(line, BankEvent::Get, TimedAccess { access, now, version }, cx)
             }
             ToBank::Access { line, mask, ref data, op, is_remote, slot, now, .. } => {
                 let event = match op {
@@ -98,9 +98,9 @@ impl Bank {
                     _ => BankEvent::Update,
                 };
                 let access = BankAccess { from, op, mask, data, answer: Answer::Request(slot) };
-                self.access(line, event, Asked { access, now, version: None }, cx)
+                self.access(line, event, TimedAccess { access, now, version: None }, cx)
             }
-            ToBank::Ask { slot, invalidates } => self.asked_for_time(from, slot, invalidates, cx),
+            ToBank::Ask { slot, invalidates } => self.answer_time(from, slot, invalidates, cx),
             ToBank::Shared(parts::ToBank::Flush { slot }) => {
                 if self.flushes.now.is_empty() {
                     self.flushes.now.push((from, slot));
@@ -162,13 +162,13 @@ impl Bank {
         &mut self,
         line: LineAddr,
         event: BankEvent,
-        asked: Asked<'_>,
+        timed: TimedAccess<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
         if self.is_stopped {
             return Disposition::Stall(ROLLED);
         }
-        if asked.access.op != Op::Load
+        if timed.access.op != Op::Load
             && self.end(line) >= cx.world.params.last
             && let Some(waits) = self.roll_over(cx)
         {
@@ -176,7 +176,7 @@ impl Bank {
         }
         let array = &self.store.array;
         let place = array.place(line, cx.world.homes);
-        let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(asked));
+        let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(timed));
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
         if fetches && self.store.fetches >= cx.level().array.miss_registers {
             return Disposition::Stall(Key::Miss);
@@ -190,12 +190,12 @@ impl Bank {
                 return Disposition::Stall(Key::Way(place.set));
             }
         }
-        self.transition(place, state, event, Operand::Access(asked), cx)
+        self.transition(place, state, event, Operand::Access(timed), cx)
     }
 
     /// Answers with the latest end of all leases. After an invalidation, the answer is later than
     /// all leases: the host gives its writes no time, so every copy may be older than them.
-    fn asked_for_time<P: Leased>(
+    fn answer_time<P: Leased>(
         &mut self,
         from: NodeId,
         slot: Slot,
@@ -228,21 +228,21 @@ impl Bank {
 
     /// Updates the version and the lease of a line for an access. A load extends the lease to its
     /// time if necessary. A write takes a time after the lease.
-    fn stamp(&mut self, line: LineAddr, asked: Asked<'_>) {
-        let (tracked, is_load) = (self.leases.get_mut(&line), asked.access.op == Op::Load);
+    fn stamp(&mut self, line: LineAddr, timed: TimedAccess<'_>) {
+        let (tracked, is_load) = (self.leases.get_mut(&line), timed.access.op == Op::Load);
         match tracked {
-            Some(lease) if is_load => lease.end = lease.end.max(asked.now),
+            Some(lease) if is_load => lease.end = lease.end.max(timed.now),
             Some(lease) => {
-                let time = asked.now.max(lease.end + 1);
+                let time = timed.now.max(lease.end + 1);
                 *lease = Lease { version: time, end: time };
             }
-            None if is_load => self.absent = self.absent.max(asked.now),
-            None => self.absent = asked.now.max(self.absent + 1),
+            None if is_load => self.absent = self.absent.max(timed.now),
+            None => self.absent = timed.now.max(self.absent + 1),
         }
     }
 
-    fn perform<P: Leased>(&mut self, line: LineAddr, way: Way, asked: Asked<'_>, cx: &mut Cx<'_, P>) {
-        let BankAccess { op, mask, data, .. } = asked.access;
+    fn perform<P: Leased>(&mut self, line: LineAddr, way: Way, timed: TimedAccess<'_>, cx: &mut Cx<'_, P>) {
+        let BankAccess { op, mask, data, .. } = timed.access;
         let mut bytes = self.store.read(way, cx);
         let mut old = bytes.masked(mask);
         if let Op::Rmw(rmw) = op {
@@ -251,7 +251,7 @@ impl Bank {
             old = rmw.perform(&mut bytes, data, mask);
             self.store.array.write(way, &bytes, mask);
         }
-        self.done(line, asked.access, old, cx);
+        self.done(line, timed.access, old, cx);
     }
 
     /// Answers an access that this bank has performed. The answer carries the logical time of the
@@ -328,14 +328,14 @@ impl<P: Leased> Lines<P> for Bank {
     fn classify(&self, place: Place, event: BankEvent, operand: Operand<'_>) -> (BankState, BankEvent) {
         let Some(way) = place.way else { return (BankState::I, event) };
         let state = self.store.array.state(way);
-        let Operand::Access(asked) = operand else { return (state, event) };
+        let Operand::Access(timed) = operand else { return (state, event) };
         if state != BankState::V {
             return (state, event);
         }
-        if event.needs_bytes() && !self.store.array.valid(way).contains(asked.access.mask) {
+        if event.needs_bytes() && !self.store.array.valid(way).contains(timed.access.mask) {
             return (BankState::P, event);
         }
-        let has_bytes = self.leases.get(&place.line).is_some_and(|l| asked.version == Some(l.version));
+        let has_bytes = self.leases.get(&place.line).is_some_and(|l| timed.version == Some(l.version));
         (state, if event == BankEvent::Get && has_bytes { BankEvent::Renew } else { event })
     }
 
@@ -352,34 +352,34 @@ impl<P: Leased> Lines<P> for Bank {
                 self.absent = self.absent.max(ended.end);
             }
             (BankAction::Fetch, ..) => self.store.fetch(line, cx),
-            (BankAction::Lease, _, Operand::Access(asked)) => {
+            (BankAction::Lease, _, Operand::Access(timed)) => {
                 let lease = self.leases.entry(line).or_default();
-                let end = asked.now.max(lease.version).saturating_add(params.lease).min(params.last);
+                let end = timed.now.max(lease.version).saturating_add(params.lease).min(params.last);
                 lease.end = lease.end.max(end);
             }
-            (BankAction::Stamp, _, Operand::Access(asked)) => self.stamp(line, asked),
-            (BankAction::SendData, Some(way), Operand::Access(asked)) => {
+            (BankAction::Stamp, _, Operand::Access(timed)) => self.stamp(line, timed),
+            (BankAction::SendData, Some(way), Operand::Access(timed)) => {
                 let (data, bytes) = (self.store.read(way, cx), 2 * params.stamp_bytes);
                 let lease = self.leases.get(&line).copied().unwrap_or_default();
-                cx.fx.send(asked.access.from, ToL1::Data { line, data, lease, bytes });
+                cx.fx.send(timed.access.from, ToL1::Data { line, data, lease, bytes });
             }
-            (BankAction::SendLease, _, Operand::Access(asked)) => {
+            (BankAction::SendLease, _, Operand::Access(timed)) => {
                 let lease = self.leases.get(&line).copied().unwrap_or_default();
                 let bytes = params.stamp_bytes;
-                cx.fx.send(asked.access.from, ToL1::Renewed { line, lease, bytes });
+                cx.fx.send(timed.access.from, ToL1::Renewed { line, lease, bytes });
             }
-            (BankAction::Merge, Some(way), Operand::Access(asked)) => self.store.merge(way, asked.access, cx),
+            (BankAction::Merge, Some(way), Operand::Access(timed)) => self.store.merge(way, timed.access, cx),
             (BankAction::Settle, Some(way), _) => {
                 if cx.level().array.policy != WritePolicy::Combining {
                     self.store.write_out(line, way, cx);
                 }
             }
             (BankAction::WriteOut, Some(way), _) => self.store.write_out(line, way, cx),
-            (BankAction::Ack, _, Operand::Access(asked)) => {
-                self.done(line, asked.access, LineData::default(), cx);
+            (BankAction::Ack, _, Operand::Access(timed)) => {
+                self.done(line, timed.access, LineData::default(), cx);
             }
-            (BankAction::Perform, Some(way), Operand::Access(asked)) => self.perform(line, way, asked, cx),
-            (BankAction::PassOn, _, Operand::Access(asked)) => self.store.pass_on(line, asked.access, cx),
+            (BankAction::Perform, Some(way), Operand::Access(timed)) => self.perform(line, way, timed, cx),
+            (BankAction::PassOn, _, Operand::Access(timed)) => self.store.pass_on(line, timed.access, cx),
             (BankAction::Fill, Some(way), Operand::Fill(data)) => self.store.fill(way, data, cx),
             (BankAction::Wake, ..) => {
                 self.store.end_fetch(cx);

@@ -73,7 +73,7 @@ impl Clocks {
     }
 
     /// Notes that an answer to this request is due.
-    pub(super) fn asked(&mut self, receiver: Receiver, ask: RequestInput<'_>, params: &Params) {
+    pub(super) fn expect_answer(&mut self, receiver: Receiver, ask: RequestInput<'_>, params: &Params) {
         match (receiver, wavefront(ask, params)) {
             (_, None) => {}
             (Receiver::Slot(slot), Some(wavefront)) => self.slots.insert(slot, wavefront),

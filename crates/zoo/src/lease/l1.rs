@@ -33,7 +33,7 @@ pub struct L1 {
     clocks: Clocks,
     /// For each request that has asked the banks for their times, the number of answers that are
     /// due.
-    asked: AckCounts,
+    time_requests: AckCounts,
     /// The number of banks that have stopped for the rollover (the restart of all timestamps at
     /// zero) that is under way.
     stopped: u16,
@@ -50,7 +50,7 @@ impl L1 {
             leases: BTreeMap::new(),
             clocks: Clocks::default(),
             per_wavefront: params.variant.per_wavefront,
-            asked: AckCounts::default(),
+            time_requests: AckCounts::default(),
             stopped: 0,
         }
     }
@@ -95,7 +95,7 @@ impl L1 {
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition> {
         let banks = cx.world.levels.all_below(cx.me);
-        self.asked.tell(slot, banks, |slot| ToBank::Ask { slot, invalidates }, cx)
+        self.time_requests.tell(slot, banks, |slot| ToBank::Ask { slot, invalidates }, cx)
     }
 
     fn load<P: Leased>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
@@ -115,7 +115,7 @@ impl L1 {
         let key = PlanKey::of(req);
         let clock = self.clocks.of(req.issuer);
         let now = if req.op == Op::Load { clock.read } else { clock.write };
-        self.clocks.asked(Receiver::Slot(ask.slot), ask, params);
+        self.clocks.expect_answer(Receiver::Slot(ask.slot), ask, params);
         cx.fx.uses.bypasses += 1;
         cx.fx.send(
             cx.below(req.line),
@@ -163,7 +163,7 @@ impl L1 {
             }
             ToL1::Time { slot, time, .. } => {
                 self.clocks.advance_all(time);
-                match self.asked.answered(slot, cx) {
+                match self.time_requests.answered(slot, cx) {
                     true => Disposition::Done,
                     false => Disposition::Impossible("no bank was asked for its time"),
                 }
@@ -234,7 +234,7 @@ impl<P: Leased> Lines<P> for L1 {
         match (action, way, operand) {
             (Action::SendGet, _, Operand::Request(ask)) => {
                 self.cache.begin_fill(cx);
-                self.clocks.asked(Receiver::Line(line), ask, params);
+                self.clocks.expect_answer(Receiver::Line(line), ask, params);
                 let version = self.leases.get(&line).map(|lease| lease.version);
                 self.get(line, self.clocks.of(ask.req.issuer).read, version, cx);
             }
@@ -309,7 +309,7 @@ impl<P: Leased> Controller<P> for L1 {
     }
 
     fn is_quiet(&self) -> bool {
-        self.cache.is_quiet() && self.asked.is_idle() && self.stopped == 0
+        self.cache.is_quiet() && self.time_requests.is_idle() && self.stopped == 0
     }
 
     fn miscount(&self) -> Option<&'static str> {

@@ -10,13 +10,13 @@ macro_rules! protocol {
     (
         $(#[doc = $doc:literal])+
         $module:ident::$protocol:ident,
-        $first:ident: $made:ident($l1:ty, $to_l1:ty), Bank($bank:ty, $to_bank:ty),
+        $first:ident: $kind:ident($l1:ty, $to_l1:ty), Bank($bank:ty, $to_bank:ty),
         name: $($rest:tt)+
     ) => {
         $crate::parts::protocol! {
             $(#[doc = $doc])+
             $module::$protocol,
-            $first: $made($l1, $to_l1), Bank($bank, $to_bank),
+            $first: $kind($l1, $to_l1), Bank($bank, $to_bank),
             params: () = (),
             name: $($rest)+
         }
@@ -24,7 +24,7 @@ macro_rules! protocol {
     (
         $(#[doc = $doc:literal])+
         $module:ident::$protocol:ident,
-        $first:ident: $made:ident($l1:ty, $to_l1:ty), Bank($bank:ty, $to_bank:ty),
+        $first:ident: $kind:ident($l1:ty, $to_l1:ty), Bank($bank:ty, $to_bank:ty),
         params: $params:ty = $make:expr,
         name: $name:literal, summary: $summary:expr, source: $source:expr, claims: $claims:expr,
         sharing: $sharing:ident, equivalent: $equivalent:expr,
@@ -70,7 +70,7 @@ macro_rules! protocol {
                     equivalent: $equivalent,
                 };
                 const KINDS: &'static [proto::Kind] = &[
-                    proto::Kind::$made(stringify!($first), "l1", proto::Per::Cu).over("l2"),
+                    proto::Kind::$kind(stringify!($first), "l1", proto::Per::Cu).over("l2"),
                     proto::Kind::cache("L2", "l2", proto::Per::Chiplet),
                     proto::Kind::port("Host", "host", proto::Per::Host),
                 ];

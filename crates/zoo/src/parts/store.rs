@@ -22,7 +22,7 @@ pub trait BackingStore<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn write(line: LineAddr, mask: ByteMask, data: &LineData, parity: bool, cx: &mut Cx<'_, P>);
     /// Passes an access that another controller requested on to the store. The answer goes to that
     /// controller.
-    fn pass_on(line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>);
+    fn pass_on(line: LineAddr, access: BankAccess<'_>, cx: &mut Cx<'_, P>);
 }
 
 /// Memory as the store below a bank.
@@ -41,19 +41,23 @@ impl<P: Protocol> BackingStore<P> for Memory {
         cx.fx.memory.push(MemoryOp { line, access, tag });
     }
 
-    fn pass_on(line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>) {
-        let (mask, data) = (asked.mask, *asked.data);
-        let access = match asked.op {
+    fn pass_on(line: LineAddr, access: BankAccess<'_>, cx: &mut Cx<'_, P>) {
+        let (mask, data) = (access.mask, *access.data);
+        let memory_access = match access.op {
             Op::Store => MemoryAccess::Write { mask, data },
             Op::Rmw(rmw) => MemoryAccess::Rmw { rmw, mask, data },
             _ => MemoryAccess::Read,
         };
-        let (slot, note) = match asked.answer {
-            Answer::Request(slot) => (slot, answer_bytes(asked.op, mask)),
+        let (slot, note) = match access.answer {
+            Answer::Request(slot) => (slot, answer_bytes(access.op, mask)),
             Answer::Posted { parity } => (Slot(u32::from(parity)), NOTE_POSTED),
             Answer::Line => (Slot(0), NOTE_LINE),
         };
-        cx.fx.memory.push(MemoryOp { line, access, tag: MemoryTag { node: asked.from, slot, note } });
+        cx.fx.memory.push(MemoryOp {
+            line,
+            access: memory_access,
+            tag: MemoryTag { node: access.from, slot, note },
+        });
     }
 }
 
@@ -70,11 +74,10 @@ impl<P: HasBankMessages> BackingStore<P> for NextLevel {
         cx.fx.send(cx.below(line), ToBank::Write { line, mask, data: *data, parity });
     }
 
-    fn pass_on(line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>) {
-        let BankAccess { from: requester, op, mask, data, answer } = asked;
-        let access =
-            ToBank::Access { line, mask, data: *data, op, site: AccessSite::System, answer, requester };
-        cx.fx.send(cx.below(line), access);
+    fn pass_on(line: LineAddr, access: BankAccess<'_>, cx: &mut Cx<'_, P>) {
+        let BankAccess { from: requester, op, mask, data, answer } = access;
+        let msg = ToBank::Access { line, mask, data: *data, op, site: AccessSite::System, answer, requester };
+        cx.fx.send(cx.below(line), msg);
     }
 }
 
@@ -151,9 +154,9 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
     }
 
     /// Merges the written bytes into a way, where they become dirty.
-    pub fn merge<P: Protocol>(&mut self, way: Way, asked: BankAccess<'_>, cx: &mut Cx<'_, P>) {
+    pub fn merge<P: Protocol>(&mut self, way: Way, access: BankAccess<'_>, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_writes += 1;
-        self.array.write(way, asked.data, asked.mask);
+        self.array.write(way, access.data, access.mask);
     }
 
     /// Writes bytes to the level below.
@@ -205,27 +208,27 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
         &mut self,
         line: LineAddr,
         way: Way,
-        asked: BankAccess<'_>,
+        access: BankAccess<'_>,
         cx: &mut Cx<'_, P>,
     ) {
         let mut bytes = self.read(way, cx);
-        let old = perform(&mut bytes, asked.op, asked.data, asked.mask);
-        if asked.op != Op::Load {
+        let old = perform(&mut bytes, access.op, access.data, access.mask);
+        if access.op != Op::Load {
             cx.fx.uses.atomics += 1;
             cx.fx.uses.data_writes += 1;
-            self.array.write(way, &bytes, asked.mask);
+            self.array.write(way, &bytes, access.mask);
         }
-        reply(line, asked, &old, cx);
+        reply(line, access, &old, cx);
     }
 
     /// Passes an access on to the level below. The answer goes to the controller that requested the
     /// access.
-    pub fn pass_on<P: Protocol>(&self, line: LineAddr, asked: BankAccess<'_>, cx: &mut Cx<'_, P>)
+    pub fn pass_on<P: Protocol>(&self, line: LineAddr, access: BankAccess<'_>, cx: &mut Cx<'_, P>)
     where
         B: BackingStore<P>,
     {
         cx.fx.uses.bypasses += 1;
-        B::pass_on(line, asked, cx);
+        B::pass_on(line, access, cx);
     }
 }
 
@@ -240,15 +243,17 @@ pub fn answer_bytes(op: Op, mask: ByteMask) -> u8 {
     }
 }
 
-/// Answers an access in the form that `asked.answer` names. `data` holds the bytes of the answer:
+/// Answers an access in the form that `access.answer` names. `data` holds the bytes of the answer:
 /// those that a load reads, or the old bytes of a read-modify-write.
-pub fn reply<P: HasL1Messages>(line: LineAddr, asked: BankAccess<'_>, data: &LineData, cx: &mut Cx<'_, P>) {
-    let msg = match asked.answer {
+pub fn reply<P: HasL1Messages>(line: LineAddr, access: BankAccess<'_>, data: &LineData, cx: &mut Cx<'_, P>) {
+    let msg = match access.answer {
         Answer::Line => ToL1::Data { line, data: *data },
         Answer::Posted { parity } => ToL1::WriteAck { parity },
-        Answer::Request(slot) => ToL1::Done { slot, bytes: answer_bytes(asked.op, asked.mask), data: *data },
+        Answer::Request(slot) => {
+            ToL1::Done { slot, bytes: answer_bytes(access.op, access.mask), data: *data }
+        }
     };
-    cx.fx.send(asked.from, msg);
+    cx.fx.send(access.from, msg);
 }
 
 /// The note of a posted write. The note is a part of the tag of a memory operation. For an access

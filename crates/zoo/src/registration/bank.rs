@@ -102,13 +102,13 @@ impl<T: Rows> Bank<T> {
         let policy = cx.level().array.policy;
         match *msg {
             ToBank::Shared(Get { line }) => {
-                let asked =
+                let access =
                     BankAccess { from, op: Op::Load, mask: full(cx), data: &none, answer: Answer::Line };
-                self.access(line, BankEvent::Get, Operand::Access(asked, false), cx)
+                self.access(line, BankEvent::Get, Operand::Access(access, false), cx)
             }
             ToBank::Shared(Write { line, mask, ref data, parity }) => {
-                let asked = BankAccess { from, op: Op::Store, mask, data, answer: Answer::Posted { parity } };
-                self.access(line, write_event(policy), Operand::Access(asked, false), cx)
+                let write = BankAccess { from, op: Op::Store, mask, data, answer: Answer::Posted { parity } };
+                self.access(line, write_event(policy), Operand::Access(write, false), cx)
             }
             ToBank::Shared(Access { line, mask, ref data, op, site, answer, requester }) => {
                 let event = match site {
@@ -120,8 +120,8 @@ impl<T: Rows> Bank<T> {
                 };
                 // An access that a cache has passed on to the bank has already been counted.
                 let atomic = site != AccessSite::Here && requester == from;
-                let asked = BankAccess { from: requester, op, mask, data, answer };
-                self.access(line, event, Operand::Access(asked, atomic), cx)
+                let access = BankAccess { from: requester, op, mask, data, answer };
+                self.access(line, event, Operand::Access(access, atomic), cx)
             }
             ToBank::Shared(Flush { slot }) => self.join_round(from, slot, true, cx),
             ToBank::Shared(Invalidate { slot }) => self.join_round(from, slot, false, cx),
@@ -150,7 +150,7 @@ impl<T: Rows> Bank<T> {
         let place = array.place(line, cx.world.homes);
         // A grant carries the whole line, so a registration needs all bytes of the line.
         let needed = match operand {
-            Operand::Access(asked, _) => asked.mask,
+            Operand::Access(access, _) => access.mask,
             Operand::Register(_) | Operand::Bytes(..) | Operand::Nothing => full(cx),
         };
         let misses = |way| event.needs_bytes() && !array.valid(way).contains(needed);
@@ -331,20 +331,20 @@ impl<P: RegistrationProtocol, T: Rows> Lines<P> for Bank<T> {
         let store = &mut self.store;
         match (action, way, operand) {
             (BankAction::Fetch, ..) => store.fetch(line, cx),
-            (BankAction::SendData, Some(way), Operand::Access(asked, _)) => {
+            (BankAction::SendData, Some(way), Operand::Access(access, _)) => {
                 let data = store.read(way, cx);
-                reply(line, asked, &data, cx);
+                reply(line, access, &data, cx);
             }
-            (BankAction::Merge, Some(way), Operand::Access(asked, _)) => store.merge(way, asked, cx),
-            (BankAction::WriteMemory, _, Operand::Access(asked, _)) => {
-                store.write_below(line, asked.mask, asked.data, cx);
+            (BankAction::Merge, Some(way), Operand::Access(access, _)) => store.merge(way, access, cx),
+            (BankAction::WriteMemory, _, Operand::Access(access, _)) => {
+                store.write_below(line, access.mask, access.data, cx);
             }
             (BankAction::WriteOut, Some(way), _) => store.write_out(line, way, cx),
-            (BankAction::Ack, _, Operand::Access(asked, _)) => reply(line, asked, &LineData::default(), cx),
-            (BankAction::Perform, Some(way), Operand::Access(asked, _)) => {
-                store.perform(line, way, asked, cx);
+            (BankAction::Ack, _, Operand::Access(access, _)) => reply(line, access, &LineData::default(), cx),
+            (BankAction::Perform, Some(way), Operand::Access(access, _)) => {
+                store.perform(line, way, access, cx);
             }
-            (BankAction::PassOn, _, Operand::Access(asked, _)) => store.pass_on(line, asked, cx),
+            (BankAction::PassOn, _, Operand::Access(access, _)) => store.pass_on(line, access, cx),
             (BankAction::Own, _, Operand::Register(Registrant { from, .. })) => {
                 cx.fx.uses.lines_registered += 1;
                 self.owners.insert(line, from);
@@ -365,9 +365,9 @@ impl<P: RegistrationProtocol, T: Rows> Lines<P> for Bank<T> {
                     None => cx.impossible(UNOWNED),
                 }
             }
-            (BankAction::Forward, _, Operand::Access(asked, _)) => {
+            (BankAction::Forward, _, Operand::Access(access, _)) => {
                 let Some(&owner) = self.owners.get(&line) else { return cx.impossible(UNOWNED) };
-                let BankAccess { from: requester, op, mask, data, answer } = asked;
+                let BankAccess { from: requester, op, mask, data, answer } = access;
                 cx.fx.uses.bypasses += 1;
                 match answer {
                     Answer::Request(slot) => {

@@ -80,12 +80,12 @@ impl<B> Bank<B> {
         match *msg {
             ToBank::Get { line } => {
                 let mask = ByteMask::full(usize::from(line_bytes));
-                let asked = BankAccess { from, op: Op::Load, mask, data: &none, answer: Answer::Line };
-                self.access(line, BankEvent::Get, asked, cx)
+                let access = BankAccess { from, op: Op::Load, mask, data: &none, answer: Answer::Line };
+                self.access(line, BankEvent::Get, access, cx)
             }
             ToBank::Write { line, mask, ref data, parity } => {
-                let asked = BankAccess { from, op: Op::Store, mask, data, answer: Answer::Posted { parity } };
-                self.access(line, write_event(policy), asked, cx)
+                let write = BankAccess { from, op: Op::Store, mask, data, answer: Answer::Posted { parity } };
+                self.access(line, write_event(policy), write, cx)
             }
             ToBank::Access { line, mask, ref data, op, site, answer, requester } => {
                 let event = match (site, op) {
@@ -120,7 +120,7 @@ impl<B> Bank<B> {
         &mut self,
         line: LineAddr,
         event: BankEvent,
-        asked: BankAccess<'_>,
+        access: BankAccess<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition
     where
@@ -128,7 +128,7 @@ impl<B> Bank<B> {
     {
         let array = &self.store.array;
         let place = array.place(line, cx.world.homes);
-        let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(asked));
+        let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(access));
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
         if fetches && self.store.fetches >= cx.level().array.miss_registers {
             return Disposition::Stall(Key::Miss);
@@ -143,7 +143,7 @@ impl<B> Bank<B> {
                 return Disposition::Stall(Key::Way(place.set));
             }
         }
-        self.transition(place, state, event, Operand::Access(asked), cx)
+        self.transition(place, state, event, Operand::Access(access), cx)
     }
 
     /// Fills a line with the bytes that arrive from the level below.
@@ -251,7 +251,7 @@ impl<P: HasL1Messages, B: BackingStore<P>> Lines<P> for Bank<B> {
         let Some(way) = place.way else { return (BankState::I, event) };
         let array = &self.store.array;
         let misses = match operand {
-            Operand::Access(asked) => event.needs_bytes() && !array.valid(way).contains(asked.mask),
+            Operand::Access(access) => event.needs_bytes() && !array.valid(way).contains(access.mask),
             Operand::Fill(_) | Operand::Nothing => false,
         };
         let state = match array.state(way) {
@@ -266,18 +266,18 @@ impl<P: HasL1Messages, B: BackingStore<P>> Lines<P> for Bank<B> {
         let store = &mut self.store;
         match (action, way, operand) {
             (BankAction::Fetch, ..) => store.fetch(line, cx),
-            (BankAction::SendData, Some(way), Operand::Access(asked)) => {
+            (BankAction::SendData, Some(way), Operand::Access(access)) => {
                 let data = store.read(way, cx);
-                reply(line, asked, &data, cx);
+                reply(line, access, &data, cx);
             }
-            (BankAction::Merge, Some(way), Operand::Access(asked)) => store.merge(way, asked, cx),
-            (BankAction::WriteMemory, _, Operand::Access(asked)) => {
-                store.write_below(line, asked.mask, asked.data, cx);
+            (BankAction::Merge, Some(way), Operand::Access(access)) => store.merge(way, access, cx),
+            (BankAction::WriteMemory, _, Operand::Access(access)) => {
+                store.write_below(line, access.mask, access.data, cx);
             }
             (BankAction::WriteOut, Some(way), _) => store.write_out(line, way, cx),
-            (BankAction::Ack, _, Operand::Access(asked)) => reply(line, asked, &LineData::default(), cx),
-            (BankAction::Perform, Some(way), Operand::Access(asked)) => store.perform(line, way, asked, cx),
-            (BankAction::PassOn, _, Operand::Access(asked)) => store.pass_on(line, asked, cx),
+            (BankAction::Ack, _, Operand::Access(access)) => reply(line, access, &LineData::default(), cx),
+            (BankAction::Perform, Some(way), Operand::Access(access)) => store.perform(line, way, access, cx),
+            (BankAction::PassOn, _, Operand::Access(access)) => store.pass_on(line, access, cx),
             (BankAction::Fill, Some(way), Operand::Fill(data)) => store.fill(way, data, cx),
             (BankAction::KeepDirty, Some(way), _) => store.array.keep_dirty(way),
             (BankAction::Wake, ..) => {

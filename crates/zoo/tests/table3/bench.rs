@@ -123,16 +123,16 @@ impl<P: Protocol> Bench<P> {
         requests.iter().any(|(key, slot)| *slot == Slot(u32::MAX) && matches!(key, Key::Other(_)))
     }
 
-    /// Gives the input `told` to a node. Returns the observed step of the node.
+    /// Gives an input to a node. Returns the observed step of the node.
     fn step(
         &mut self,
         node: At,
         input: StepInput,
-        told: StationInput<&Request, &P::Msg, &proto::MemoryReply>,
+        station_input: StationInput<&Request, &P::Msg, &proto::MemoryReply>,
     ) -> ObservedStep {
         let before = self.lines(node);
         self.machine.effects().coverage = Coverage::default();
-        let record = self.machine.record(node, &told);
+        let record = self.machine.record(node, &station_input);
         let record = record.unwrap_or_else(|why| panic!("{}: {why}", P::INFO.name));
         assert!(record.needs.is_empty(), "there is a way for every line");
         for (to, msg) in record.sends {

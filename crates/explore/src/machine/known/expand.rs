@@ -26,20 +26,20 @@ pub(crate) struct Offer {
     pub(crate) is_optional: bool,
     /// The input that the move delivers, if the channels keep no order. The position in a
     /// [`Move::Deliver`] changes while a message waits; the input's number does not.
-    told: Option<u32>,
+    input: Option<u32>,
 }
 
 impl Offer {
     /// An offer of a move that a run must make eventually and that delivers no message.
     fn of(mv: Move) -> Offer {
-        Offer { mv, is_optional: false, told: None }
+        Offer { mv, is_optional: false, input: None }
     }
 
     /// The identity of the move, for fairness. If all states of a run offer a move with the same
     /// identity, a fair run makes the move.
     pub(crate) fn identity(self) -> (Move, Option<u32>) {
-        match (self.mv, self.told) {
-            (Move::Deliver { from, to, .. }, Some(_)) => (Move::Deliver { from, to, nth: 0 }, self.told),
+        match (self.mv, self.input) {
+            (Move::Deliver { from, to, .. }, Some(_)) => (Move::Deliver { from, to, nth: 0 }, self.input),
             (mv, _) => (mv, None),
         }
     }
@@ -60,7 +60,7 @@ pub(crate) trait Sink {
 pub(crate) trait Frames {
     /// The part (the state of one node) of the receiver after the delivery of an input, or `None`
     /// if the result is not known yet.
-    fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, told: u32) -> Option<u32>;
+    fn deliver(&self, known: &Known, next: &mut [u32], from: usize, to: usize, input: u32) -> Option<u32>;
     /// Undoes the changes that a delivery makes to the state `next`, except to the parts (node
     /// states) of the sender and the receiver.
     fn restore(&self, known: &Known, next: &mut [u32], state: &[u32]);
@@ -75,8 +75,8 @@ struct Timeless;
 
 impl Frames for Timeless {
     #[inline]
-    fn deliver(&self, known: &Known, next: &mut [u32], _from: usize, to: usize, told: u32) -> Option<u32> {
-        known.told(next[to], told)
+    fn deliver(&self, known: &Known, next: &mut [u32], _from: usize, to: usize, input: u32) -> Option<u32> {
+        known.after_input(next[to], input)
     }
     #[inline]
     fn restore(&self, _known: &Known, _next: &mut [u32], _state: &[u32]) {}
@@ -142,11 +142,11 @@ impl Known {
                         }
                         to
                     }
-                    Effect::Send { rest, to, told } => {
+                    Effect::Send { rest, to, input } => {
                         let to = usize::from(to);
                         next[node] = rest;
                         let before = next[to];
-                        let after = frames.deliver(self, next, node, to, told).unwrap_or(UNKNOWN);
+                        let after = frames.deliver(self, next, node, to, input).unwrap_or(UNKNOWN);
                         if after & FAULT == 0 {
                             next[to] = after;
                             if !self.go(frames, *part_move, next, &mut room, sink) {
@@ -239,12 +239,12 @@ impl Known {
         sink: &mut impl Sink,
     ) -> bool {
         let PartMove { mv, is_optional, effect } = part_move;
-        let told = match effect {
-            Effect::Send { told, .. } if self.overtaking => Some(told),
+        let input = match effect {
+            Effect::Send { input, .. } if self.overtaking => Some(input),
             _ => None,
         };
         let Some(next) = frames.settle(self, next, room) else { return false };
-        sink.go(Offer { mv, is_optional, told }, next);
+        sink.go(Offer { mv, is_optional, input }, next);
         true
     }
 

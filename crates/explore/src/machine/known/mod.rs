@@ -30,8 +30,8 @@ pub(crate) const UNKNOWN: u32 = u32::MAX;
 pub(crate) enum Effect {
     /// The part (the state of one node) changes to the part with this number.
     Go(u32),
-    /// The part (the state of one node) changes to `rest`, and node `to` receives the input `told`.
-    Send { rest: u32, to: u8, told: u32 },
+    /// The part (the state of one node) changes to `rest`, and node `to` receives `input`.
+    Send { rest: u32, to: u8, input: u32 },
     /// The part (the state of one node) changes to `rest`, and memory performs the operation `op`.
     /// The reply reaches the part at once if no other node accesses the line; otherwise it is under
     /// way to the part.
@@ -95,7 +95,7 @@ pub(crate) struct Known {
     pub(crate) rebase: Option<Rebase>,
     infos: Vec<Option<PartInfo>>,
     part_moves: Vec<PartMove>,
-    told: FxHashMap<u64, u32>,
+    after_input: FxHashMap<u64, u32>,
     served: FxHashMap<u64, (u32, u32)>,
     answered: FxHashMap<u64, u32>,
     /// For each part (the state of one node): the part after a tick, and whether only its clock has
@@ -181,15 +181,15 @@ impl Known {
         self.nexts.insert(part, to);
     }
 
-    /// The part (the state of one node) that `part` becomes when it receives the input `told`, or
+    /// The part (the state of one node) that `part` becomes when it receives `input`, or
     /// `None` if it is not known yet.
     #[inline]
-    pub(crate) fn told(&self, part: u32, told: u32) -> Option<u32> {
-        self.told.get(&pair(part, told)).copied()
+    pub(crate) fn after_input(&self, part: u32, input: u32) -> Option<u32> {
+        self.after_input.get(&pair(part, input)).copied()
     }
 
-    pub(crate) fn set_told(&mut self, part: u32, told: u32, to: u32) {
-        self.told.insert(pair(part, told), to);
+    pub(crate) fn set_after_input(&mut self, part: u32, input: u32, to: u32) {
+        self.after_input.insert(pair(part, input), to);
     }
 
     /// The number of memory's state after an operation, and the number of the reply. `None` if they
@@ -246,7 +246,7 @@ impl Known {
     pub(crate) fn bytes(&self) -> usize {
         self.infos.capacity() * size_of::<Option<PartInfo>>()
             + self.part_moves.capacity() * size_of::<PartMove>()
-            + (self.told.capacity() + self.answered.capacity()) * 17
+            + (self.after_input.capacity() + self.answered.capacity()) * 17
             + self.served.capacity() * 25
             + self.ticks.capacity() * 13
             + (self.lagged.capacity() + self.nexts.capacity()) * 9

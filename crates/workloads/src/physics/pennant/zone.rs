@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn uniform_pressure_and_rigid_motion_leave_the_zone_alone() {
+    fn uniform_pressure_and_rigid_motion_do_not_change_the_zone() {
         let forces = side_forces(&SQUARE, [0.25; 4], ([1.0; 4], 4.0), (3.0, 1.0, 1.0));
         let corners = corner_forces(&forces);
         let sum = corners.into_iter().fold([0.0; 2], add);

@@ -17,7 +17,7 @@ use crate::records;
 use crate::report::{Counts, Report};
 use crate::schema::{Mutant, Schema};
 use crate::tree::Tree;
-use crate::trials::{self, Budget, Fate, Kills, Subject, Trial};
+use crate::trials::{self, Budget, Kills, MutantStatus, Subject, Trial};
 use crate::worker::Worker;
 
 /// The protocols of a run, in the order in which they are used. The protocols that cost the least
@@ -170,17 +170,17 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
     let mut trials: BTreeMap<String, Trial> = BTreeMap::new();
     for protocol in &options.protocols {
         let left = chosen.iter().zip(&is_argued).filter_map(|(&mutant, &is_argued)| {
-            let fate = trials.get(&mutant.name).map(|trial| trial.fate);
-            let is_unlikely = is_argued || fate.is_some_and(|fate| fate != Fate::Unreached);
-            (fate != Some(Fate::Killed)).then_some(Chosen { mutant, is_unlikely })
+            let status = trials.get(&mutant.name).map(|trial| trial.status);
+            let is_unlikely = is_argued || status.is_some_and(|status| status != MutantStatus::Unreached);
+            (status != Some(MutantStatus::Killed)).then_some(Chosen { mutant, is_unlikely })
         });
         let left: Vec<Chosen<'_>> = left.collect();
         if left.is_empty() {
             break;
         }
-        let night = Night { options, tree: &tree, digest: &schema.digest, say };
-        for trial in night.of(protocol, &left)? {
-            let is_better = trials.get(&trial.mutant).is_none_or(|known| trial.fate > known.fate);
+        let campaign = Campaign { options, tree: &tree, digest: &schema.digest, say };
+        for trial in campaign.of(protocol, &left)? {
+            let is_better = trials.get(&trial.mutant).is_none_or(|known| trial.status > known.status);
             if is_better {
                 trials.insert(trial.mutant.clone(), trial);
             }
@@ -220,14 +220,14 @@ struct Chosen<'a> {
 }
 
 /// The inputs of a run that are the same for all its protocols.
-struct Night<'a> {
+struct Campaign<'a> {
     options: &'a Options,
     tree: &'a Tree,
     digest: &'a str,
     say: &'a (dyn Fn(&str) + Sync),
 }
 
-impl Night<'_> {
+impl Campaign<'_> {
     fn results(&self, protocol: &str) -> PathBuf {
         self.options.folder.join(format!("results-{}-{protocol}.jsonl", self.digest))
     }
@@ -235,14 +235,14 @@ impl Night<'_> {
     /// Tries these mutants on the cases (programs on a machine) of one protocol. Returns the
     /// results in the order of `mutants`. Trials of earlier runs are not repeated.
     fn of(&self, protocol: &str, mutants: &[Chosen<'_>]) -> Result<Vec<Trial>, String> {
-        let Night { options, tree, digest, say } = *self;
+        let Campaign { options, tree, digest, say } = *self;
         say(&format!("{protocol}: recording which cases reach which mutants"));
         let how = (options.jobs, options.budget.share_of);
         let cases = records::of(tree, &options.folder, digest, protocol, how, options.is_again)?;
         let states: u64 = cases.iter().map(|case| case.states).sum();
         say(&format!("{protocol}: {} cases, {states} states; {} mutants", cases.len(), mutants.len()));
         let subject = Subject { protocol: protocol.to_owned(), cases };
-        let is_kept = |trial: &Trial| !options.is_again || trial.fate == Fate::Killed;
+        let is_kept = |trial: &Trial| !options.is_again || trial.status == MutantStatus::Killed;
         let (results, mut known) = Results::open(&self.results(protocol), is_kept)?;
         let mut workers: Vec<Worker<'_>> =
             (0..options.jobs.max(1)).map(|_| Worker::new(&tree.trial, protocol)).collect();
@@ -262,11 +262,11 @@ impl Night<'_> {
                 while let Some(chosen) = left.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let mutant = chosen.mutant;
                     let named = (mutant.number, mutant.name.as_str());
-                    let trial = trials::fate(worker, &subject, named, &kills, budget_of(chosen))?;
+                    let trial = trials::try_mutant(worker, &subject, named, &kills, budget_of(chosen))?;
                     results.add(&trial)?;
-                    if trial.fate != Fate::Killed && trial.fate != Fate::Unreached {
+                    if trial.status != MutantStatus::Killed && trial.status != MutantStatus::Unreached {
                         let Mutant { file, line, name, .. } = mutant;
-                        say(&format!("{:?}: crates/{file}:{line}: {name}", trial.fate));
+                        say(&format!("{:?}: crates/{file}:{line}: {name}", trial.status));
                     }
                     own.push(trial);
                 }
@@ -282,7 +282,7 @@ impl Night<'_> {
             let finished = finished?.into_iter().flatten();
             known.extend(finished.map(|trial| (trial.mutant.clone(), trial)));
             let of_round = round.iter().filter_map(|chosen| known.get(&chosen.mutant.name));
-            of_round.filter(|trial| trial.fate == Fate::Killed).for_each(|trial| kills.add(trial));
+            of_round.filter(|trial| trial.status == MutantStatus::Killed).for_each(|trial| kills.add(trial));
             if !left.is_empty() {
                 say(&format!("{protocol}: {} of {} mutants", at * ROUND + round.len(), mutants.len()));
             }
@@ -346,7 +346,7 @@ mod tests {
         let path = folder.join(format!("guards-results-{}.jsonl", std::process::id()));
         let trial = |name: &str| Trial {
             mutant: name.to_owned(),
-            fate: Fate::Killed,
+            status: MutantStatus::Killed,
             protocol: String::from("vi"),
             case: String::from("d0.0.0"),
             why: String::from("an outcome"),
