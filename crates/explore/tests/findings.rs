@@ -90,6 +90,11 @@ fn stc_reads_a_copy_while_others_write_in_the_next_epoch() {
     refuted_and_repaired::<zoo::stc::StcNv, zoo::stc::StcNvRepaired>("sc", &[1, 0]);
 }
 
+#[test]
+fn tc_weak_reads_a_copy_after_a_message_that_was_passed_on() {
+    refuted_and_repaired::<zoo::tc::TcWeak, zoo::tc::TcWeakRepaired>("drf", &[1, 0]);
+}
+
 /// A program in which an access releases and a fence acquires.
 const MIXED: &str = "OPENCL MP+release-fence
 

@@ -44,6 +44,8 @@ crate::symbols! {
         Release,
         /// The wait of a write for the epoch in which its line may be written.
         Epoch,
+        /// The wait of a fence or an acquire for the end of leases.
+        Lease,
     }
 }
 

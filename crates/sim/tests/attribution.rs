@@ -101,6 +101,25 @@ fn a_write_that_waits_for_its_epoch_counts_as_epoch() {
 }
 
 #[test]
+fn a_fence_that_waits_for_older_copies_counts_as_lease() {
+    let program = || {
+        kernel(2, |w, words| async move {
+            let found = w.load(words, 0).await;
+            w.store(words, 0, found + 1).await;
+            w.fence(release(Level::Device)).await;
+        })
+    };
+    let machine = system("stc-8cu");
+    let options = RunOptions::default();
+    let tc = sim::run::<zoo::tc::TcWeakRepaired, ()>(&machine, program(), &options, &mut ()).unwrap();
+    let vi = run(&machine, program(), &options).unwrap();
+    assert_eq!(vi.attribution.of(Cause::Lease), 0);
+    // A lease has 800 ticks of one cycle. A part of this time passes before the fence.
+    let waited = tc.attribution.of(Cause::Lease);
+    assert!((400..800).contains(&waited), "{waited}");
+}
+
+#[test]
 fn the_wait_for_an_unfinished_wavefront_is_imbalance() {
     let program = kernel(2, |w, words| async move {
         for step in 0..(w.work_group() * 50) {

@@ -73,28 +73,37 @@ fn a_write_waits_for_a_lease_until_its_deadline() {
     assert!(run.is_err(), "the write is never performed");
 }
 
-/// Inputs of other wavefronts arrive in the cycle of a deadline. A lease ends at the deadline, and
-/// further leases follow it. Each of these leases has a deadline of its own.
+/// A program in which one wavefront loads 32 lines at once and, after `int_cycles` of an addition, stores
+/// to the last of them.
+fn overwrite_last() -> Program {
+    const LINES: u32 = 32;
+    const WORDS: u32 = 16;
+    Program::new("overwrite-last", |host| async move {
+        let a = host.alloc::<u32>("a", u64::from(LINES * WORDS));
+        host.write(a, &[0; (LINES * WORDS) as usize]).await;
+        let kernel = Kernel::new("overwrite-last", move |w: Wave| async move {
+            let lines = w.below(0, u64::from(LINES));
+            let found =
+                lines.load(a, Lanes::from_fn(|lane| lane as u32 * WORDS)).await + Lanes::from_fn(|_| 1);
+            let last = w.below(0, 1);
+            last.store(a, Lanes::from_fn(|_| (LINES - 1) * WORDS), found).await;
+        });
+        host.launch(kernel, Grid::new(1, 1)).await;
+        Answer::new()
+    })
+}
+
+/// A message may arrive in the cycle of a deadline, before the event of the deadline. The step of the
+/// message then serves the deadline, and may set the next one.
 #[test]
 fn a_deadline_that_another_input_meets_is_followed_by_the_next_one() {
-    const WORDS: u64 = 64;
-    let program = Program::new("contend", |host| async move {
-        let a = host.alloc::<u32>("a", WORDS);
-        host.write(a, &[0; WORDS as usize]).await;
-        let kernel = Kernel::new("contend", move |w: Wave| async move {
-            for round in 0..6 {
-                let first = (w.first_item() * 3 + round * 16) % WORDS;
-                let one = w.below(first, first + 1);
-                one.load(a, Unit(first)).await;
-                one.store(a, Unit(first), Lanes::from_fn(|_| 1)).await;
-            }
-        });
-        host.launch(kernel, Grid::new(32, 1)).await;
-        Answer::new()
-    });
-    let options = RunOptions { patience_cycles: 20_000, ..RunOptions::default() };
-    let run = sim::run::<LongLease, ()>(&system("hrf-8cu"), program, &options, &mut ());
-    run.expect("every write is performed when the lease of its line ends");
+    // With these delays, the store arrives at the bank while the leases end, one tick after the other.
+    for delay in 580..604 {
+        let mut system = system("hrf-8cu");
+        (system.l2.banks, system.timers.tick_cycles, system.vector_ops.int_cycles) = (1, 4, delay);
+        let run = sim::run::<LongLease, ()>(&system, overwrite_last(), &RunOptions::default(), &mut ());
+        run.expect("the store is performed when the lease of its line ends");
+    }
 }
 
 /// The number of requests that a cache sends while its wavefront repeats one load.

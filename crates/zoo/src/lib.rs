@@ -9,9 +9,8 @@ use proto::{Info, Protocol};
 pub mod parts;
 pub mod registration;
 
-// These two families are not offered by name yet, because their verification is not complete.
+// This family is not offered by name yet, because its verification is not complete.
 pub mod lease;
-pub mod tc;
 
 /// A function that is generic over the protocol. [`with`] finds the protocol by its name, and calls
 /// the function for this protocol.
@@ -53,4 +52,11 @@ protocols! {
     denovo::{DenovoB, DenovoRprio},
     gpu_vi::{GpuVi},
     stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
+    tc::{TcStrong, TcWeak, TcWeakRepaired},
+}
+
+/// Whether the protocol is a published one that reads stale copies in many programs.
+#[must_use]
+pub fn reads_stale_copies(name: &str) -> bool {
+    stc::REFUTED.contains(&name) || tc::REFUTED.contains(&name)
 }

@@ -17,9 +17,9 @@ const GENERATED_STEP: usize = 97;
 /// The number of larger programs that are drawn for the sample.
 const SAMPLE: usize = 20;
 
-/// The maximum number of threads of a program for the variants of STC. These protocols have many
-/// states, because their epochs may change between any two moves.
-const STC_THREADS_MAX: usize = 2;
+/// The maximum number of threads of a program for the protocols with epochs or leases. These
+/// protocols have many states, because an epoch may change, or a tick may pass, between any two moves.
+const TIMED_THREADS_MAX: usize = 2;
 
 /// The minimum number of programs in which synchronization orders data between compute units or
 /// hosts.
@@ -34,9 +34,8 @@ fn verified(protocol: &str) -> Verification {
     let about_caches = shipped.iter().filter(|test| is_of(test, "caches/"));
     let mut tests: Vec<_> = about_caches.skip(turn % CACHES_STEP).step_by(CACHES_STEP).cloned().collect();
     tests.extend(shipped.into_iter().filter(|test| is_of(test, "hrf/") || is_of(test, "opencl/")));
-    if protocol.starts_with("stc-") {
-        // A change of epochs can come between any two moves, so each program has many more states.
-        tests.retain(|test| test.program().threads.len() <= STC_THREADS_MAX);
+    if protocol.starts_with("stc-") || protocol.starts_with("tc-") {
+        tests.retain(|test| test.program().threads.len() <= TIMED_THREADS_MAX);
         let options = Options::new(verify::machines_of(&subject.info));
         return verify::verify(&subject, &tests, &options).expect("known models");
     }
@@ -95,4 +94,6 @@ verdicts! {
     stc_es_repaired_holds: holds "stc-es-repaired";
     stc_ab_repaired_holds: holds "stc-ab-repaired";
     stc_mb_repaired_holds: holds "stc-mb-repaired";
+    tc_strong_holds: holds "tc-strong";
+    tc_weak_repaired_holds: holds "tc-weak-repaired";
 }

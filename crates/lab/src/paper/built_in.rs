@@ -66,6 +66,7 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 3] = [
         "sensitivity.toml",
         "small-l1.toml",
         "cacheless.toml",
+        "tcs.toml",
         "repairs.toml",
         "storage.toml",
     ),

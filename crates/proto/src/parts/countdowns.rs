@@ -68,10 +68,13 @@ impl<K: Copy + Ord> Countdowns<K> {
         self.order.last().map(|&(end, _)| self.until(end))
     }
 
-    /// Lets time pass. Removes the durations that end, and returns their keys in the order of their
-    /// ends.
-    pub fn pass(&mut self, elapsed: u32) -> Vec<K> {
+    /// Lets time pass. A duration that has ended stays until [`Countdowns::take_ended`] removes it.
+    pub fn pass(&mut self, elapsed: u32) {
         self.now += u64::from(elapsed);
+    }
+
+    /// Removes the durations that have ended, and returns their keys in the order of their ends.
+    pub fn take_ended(&mut self) -> Vec<K> {
         let mut ended = Vec::new();
         while let Some(&(end, key)) = self.order.first().filter(|(end, _)| *end <= self.now) {
             self.order.remove(&(end, key));
@@ -87,7 +90,7 @@ impl<K: Copy + Ord> Countdowns<K> {
         if now == 0 {
             return;
         }
-        self.ends.values_mut().for_each(|end| *end -= now);
+        self.ends.values_mut().for_each(|end| *end = end.saturating_sub(now));
         self.order = self.ends.iter().map(|(&key, &end)| (end, key)).collect();
     }
 
@@ -107,12 +110,27 @@ mod tests {
         all.start('b', 2);
         all.start('c', 2);
         assert_eq!((all.first(), all.last(), all.left('a'), all.left('z')), (Some(2), Some(5), 5, 0));
-        assert_eq!(all.pass(1), []);
-        assert_eq!(all.pass(3), ['b', 'c']);
+        let mut ended_after = |ticks| {
+            all.pass(ticks);
+            all.take_ended()
+        };
+        assert_eq!(ended_after(1), []);
+        assert_eq!(ended_after(3), ['b', 'c']);
         assert_eq!(all.left('a'), 1);
         all.remove('a');
         assert!(all.is_empty());
-        assert_eq!((all.pass(7), all.first()), (vec![], None));
+        all.pass(7);
+        assert_eq!((all.take_ended(), all.first()), (vec![], None));
+    }
+
+    #[test]
+    fn a_duration_that_has_ended_stays_until_it_is_taken() {
+        let mut all = Countdowns::default();
+        all.start('a', 1);
+        all.pass(2);
+        all.canonicalize();
+        assert_eq!((all.left('a'), all.first(), all.is_empty()), (0, Some(0), false));
+        assert_eq!(all.take_ended(), ['a']);
     }
 
     #[test]
@@ -122,8 +140,10 @@ mod tests {
         all.start('a', 2);
         assert_eq!(all.left('a'), 3);
         all.start('a', 4);
-        assert_eq!(all.pass(3), []);
-        assert_eq!(all.pass(1), ['a']);
+        all.pass(3);
+        assert_eq!(all.take_ended(), []);
+        all.pass(1);
+        assert_eq!(all.take_ended(), ['a']);
     }
 
     #[test]

@@ -11,7 +11,7 @@
 //! * waiting for an operation: the causes are those of this operation.
 //!
 //! The wait for an operation is divided like the time of its slowest line. The parts are the wait
-//! for the L1's port, the acquire, the release, the epoch, the queues on the path of the answer (in the
+//! for the L1's port, the acquire, the release, the epoch, the leases, the queues on the path of the answer (in the
 //! network, at the L2 and at memory), and the access, which gets the rest. If the operation was
 //! issued before the wavefront had to stop, the parts shrink in proportion, and the access gets the
 //! cycles lost in rounding. The times of all slots are summed by cause and divided by the number of
@@ -44,6 +44,8 @@ symbols! {
         Release,
         /// Waiting for the epoch of a write.
         Epoch,
+        /// Waiting for the end of leases, at fences and acquires.
+        Lease,
         /// Waiting at a barrier for the other wavefronts.
         Barrier,
         /// Access to local memory.
@@ -80,6 +82,7 @@ impl Cause {
             Cause::Acquire => "acquire",
             Cause::Release => "release",
             Cause::Epoch => "epoch",
+            Cause::Lease => "lease",
             Cause::Barrier => "barrier",
             Cause::LocalMemory => "local-memory",
             Cause::QueueL1 => "queue-l1",
@@ -195,7 +198,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_mean_adds_up_whatever_the_slots_did(
-            parts in proptest::array::uniform17(0u64..1000),
+            parts in proptest::array::uniform18(0u64..1000),
             count in 1u64..300,
         ) {
             let total: u64 = parts.iter().sum();

@@ -1,8 +1,8 @@
-//! The waits of an operation by cause: the port, an acquire, a release, an epoch, and queues.
+//! The waits of an operation by cause: the port, an acquire, a release, an epoch, leases, and queues.
 //!
 //! The waits of an operation are those of its slowest line. The protocol reports each change of the
-//! activity (access, acquire, release or epoch) on which the request for a line spends its time. The
-//! messages that bring the answer carry the cycles that they waited in queues.
+//! activity (access, acquire, release, epoch or lease) on which the request for a line spends its time.
+//! The messages that bring the answer carry the cycles that they waited in queues.
 
 use proto::{Op, Spending};
 
@@ -30,6 +30,9 @@ pub(crate) struct Waits {
     /// Cycles of waiting for an epoch (a time in which the protocol allows a write), without the
     /// time in queues.
     pub(crate) epoch: u32,
+    /// Cycles of waiting for the end of leases (times for which caches may keep lines), without the time
+    /// in queues.
+    pub(crate) lease: u32,
 }
 
 impl Waits {
@@ -43,6 +46,7 @@ impl Waits {
         self.acquire_queued = self.acquire_queued.saturating_add(more.acquire_queued);
         self.release_queued = self.release_queued.saturating_add(more.release_queued);
         self.epoch = self.epoch.saturating_add(more.epoch);
+        self.lease = self.lease.saturating_add(more.lease);
     }
 }
 
@@ -105,6 +109,7 @@ impl Spent {
                 waits.release_queued = waits.release_queued.saturating_add(all - left);
             }
             Spending::Epoch => waits.epoch = waits.epoch.saturating_add(left),
+            Spending::Lease => waits.lease = waits.lease.saturating_add(left),
         }
         waits
     }

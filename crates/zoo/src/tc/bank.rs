@@ -49,31 +49,33 @@ impl Bank {
         }
     }
 
-    /// Returns the leases of a line, and the row of the lease table for this use of the line by a
-    /// compute unit.
-    fn look_up<P: Tc>(
+    /// The leases of a line. If no lease runs, the first lease will be that of `user`.
+    fn leases_of(&self, line: LineAddr, user: NodeId) -> Leases {
+        self.leases.get(&line).copied().unwrap_or(Leases { state: Lease::Free, first: user })
+    }
+
+    /// The state and the event for a use of a line.
+    fn classify<P: Tc>(
         &self,
         line: LineAddr,
+        leases: Leases,
         used: Use,
         user: NodeId,
-        cx: &mut Cx<'_, P>,
-    ) -> (Leases, RowLookup<Lease, Deed>) {
-        let leases = self.leases.get(&line).copied().unwrap_or(Leases { state: Lease::Free, first: user });
+        cx: &Cx<'_, P>,
+    ) -> (Lease, Use) {
         let is_own = leases.state == Lease::Private && leases.first == user;
-        let is_wanted = used != Use::End && cx.has_way_waiter(self.bank.set(line, cx));
-        let is_awaited = used != Use::End && (is_wanted || cx.has_line_waiter(line));
-        let (state, used) = match used {
+        let is_wanted = cx.has_way_waiter(self.bank.set(line, cx));
+        let is_awaited = is_wanted || cx.has_line_waiter(line);
+        match used {
             used if is_wanted && leases.state == Lease::Free => (Lease::Wanted, used),
             used if is_awaited && leases.state != Lease::Free => (Lease::Awaited, used),
             Use::Get if is_own => (leases.state, Use::OwnGet),
-            Use::Write | Use::WriteAtOnce if is_own => (leases.state, Use::OwnWrite),
+            Use::Write if is_own => (leases.state, Use::OwnWrite),
             used => (leases.state, used),
-        };
-        (leases, cx.row::<LeaseTable>(state, used))
+        }
     }
 
-    /// Carries out the actions in a row of the lease table for a use of a line, and changes the
-    /// state of the line's leases.
+    /// Carries out the row for an event of a line's leases.
     fn carry_out<P: Tc>(
         &mut self,
         line: LineAddr,
@@ -109,48 +111,55 @@ impl Bank {
         Disposition::Done
     }
 
-    /// Lets `elapsed` ticks pass: ends the leases that run out, and answers the acquires whose wait
-    /// for leases is over.
-    fn pass<P: Tc>(&mut self, elapsed: u32, cx: &mut Cx<'_, P>) -> Disposition {
-        for line in self.ends.pass(elapsed) {
-            let looked = self.look_up(line, Use::End, cx.me, cx);
-            let disposition = self.carry_out(line, looked, cx);
+    /// Serves a deadline: ends the leases and the waits whose time has passed, and sets the next
+    /// deadline.
+    fn deadline<P: Tc>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
+        for line in self.ends.take_ended() {
+            let leases = self.leases_of(line, cx.me);
+            let looked = cx.row::<LeaseTable>(leases.state, Use::End);
+            let disposition = self.carry_out(line, (leases, looked), cx);
             if disposition != Disposition::Done {
                 return disposition;
             }
         }
-        for (node, slot) in self.waits.pass(elapsed) {
+        for (node, slot) in self.waits.take_ended() {
             cx.fx.send(node, ToL1::LeasesEnded { slot });
         }
+        self.arm(cx);
         Disposition::Done
     }
 
     /// Processes a message that the bank of `vi` knows. An access waits until the leases of its line
     /// permit it.
     fn message<P: Tc>(&mut self, from: NodeId, msg: &parts::ToBank, cx: &mut Cx<'_, P>) -> Disposition {
-        let (line, used, user) = match *msg {
+        let (line, used, user, is_at_once) = match *msg {
             // From the state IX, memory answers a get, without a lease.
             parts::ToBank::Get { line } if self.bank.state(line, cx) == BankState::V => {
-                (line, Use::Get, from)
+                (line, Use::Get, from, false)
             }
             parts::ToBank::Access { line, site, requester, .. } => {
                 // From the state IX, memory performs an update, and does not know the leases.
                 let is_at_once = site == AccessSite::Here && self.bank.state(line, cx) != BankState::IX;
-                (line, if is_at_once { Use::WriteAtOnce } else { Use::Write }, requester)
+                (line, Use::Write, requester, is_at_once)
             }
             _ => return self.bank.step(Input::Message { from, msg }, cx),
         };
-        let looked = self.look_up(line, used, user, cx);
-        if !matches!(looked.1.row, Row::Do { .. }) {
-            return self.carry_out(line, looked, cx);
+        let leases = self.leases_of(line, user);
+        let (state, event) = self.classify(line, leases, used, user, cx);
+        // A write that does not wait leaves the leases of other compute units as they are.
+        let looked = (!is_at_once || event == Use::OwnWrite).then(|| cx.row::<LeaseTable>(state, event));
+        let may_wait = looked.filter(|looked| !matches!(looked.row, Row::Do { .. }));
+        if let Some(looked) = may_wait {
+            return self.carry_out(line, (leases, looked), cx);
         }
         let sent = cx.fx.sends.len();
         match self.bank.step(Input::Message { from, msg }, cx) {
             Disposition::Done => {}
             other => return other,
         }
-        let disposition = self.carry_out(line, looked, cx);
-        if used != Use::Write {
+        let disposition =
+            looked.map_or(Disposition::Done, |looked| self.carry_out(line, (leases, looked), cx));
+        if used == Use::Get || is_at_once {
             let ticks = self.ends.left(line);
             cx.fx.sends[sent..].iter_mut().for_each(|(_, msg)| P::stamp(msg, ticks));
         }
@@ -177,11 +186,12 @@ impl<P: Tc> Controller<P> for Bank {
                 }
                 Disposition::Done
             }
-            Input::Tick { elapsed } => self.pass(elapsed, cx),
-            Input::Timer(TimerClass::Lease) => {
-                self.arm(cx);
+            Input::Tick { elapsed } => {
+                self.ends.pass(elapsed);
+                self.waits.pass(elapsed);
                 Disposition::Done
             }
+            Input::Timer(TimerClass::Lease) => self.deadline(cx),
             Input::Timer(class) => self.bank.step(Input::Timer(class), cx),
             Input::Memory(reply) => self.bank.step(Input::Memory(reply), cx),
             Input::Evict(way) => self.bank.step(Input::Evict(way), cx),

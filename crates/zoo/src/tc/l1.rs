@@ -106,13 +106,12 @@ impl<Q: Plans<Step = Step>> L1<Q> {
         }
     }
 
-    /// Lets `elapsed` ticks pass: leases that run out end, and fences whose wait is over go on.
+    /// Lets time pass: leases end. Nothing waits for these ends, so they need no deadline.
     fn pass<P: Tc>(&mut self, elapsed: u32, cx: &mut Cx<'_, P>) -> Disposition {
         self.older_copies = self.older_copies.saturating_sub(elapsed);
-        for slot in self.fences.pass(elapsed) {
-            cx.fx.resume(slot);
-        }
-        for line in self.leases.pass(elapsed) {
+        self.fences.pass(elapsed);
+        self.leases.pass(elapsed);
+        for line in self.leases.take_ended() {
             let disposition = self.event(line, Event::End, Operand::Nothing, cx);
             if disposition != Disposition::Done {
                 return disposition;
@@ -153,8 +152,9 @@ impl Step {
     /// The part of a request to which the time from this step on is attributed.
     fn spends(self) -> Spending {
         match self {
-            Step::AwaitCopies | Step::FlushBanks => Spending::Release,
-            Step::InvalidateBanks | Step::AwaitLeases => Spending::Acquire,
+            Step::AwaitCopies | Step::AwaitLeases => Spending::Lease,
+            Step::FlushBanks => Spending::Release,
+            Step::InvalidateBanks => Spending::Acquire,
             Step::Here
             | Step::Pass
             | Step::Below
@@ -204,6 +204,7 @@ impl<P: Tc, Q: Plans<Step = Step> + Clone + Debug + Eq + Hash> Controller<P> for
             Input::Evict(way) => self.event_in(way, Event::Evict, Operand::Nothing, cx),
             Input::Tick { elapsed } => self.pass(elapsed, cx),
             Input::Timer(TimerClass::Lease) => {
+                self.fences.take_ended().into_iter().for_each(|slot| cx.fx.resume(slot));
                 self.arm(cx);
                 Disposition::Done
             }

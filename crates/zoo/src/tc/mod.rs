@@ -159,7 +159,7 @@ const SC: Claim = Claim {
 };
 
 /// The claims of the strong variant. Its writes are atomic.
-const STRONG: &[Claim] = &[SC, DRF, SCOPED_CLAIMS[0], OPENCL, PTX];
+const STRONG: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX];
 
 /// The claims of the weak variants.
 const WEAK: &[Claim] = &[DRF, SCOPED_CLAIMS[0], OPENCL, PTX];

@@ -116,8 +116,6 @@ symbols! {
         OwnWrite,
         /// Another compute unit writes, or the access is performed in memory.
         Write,
-        /// Another compute unit writes, and its write does not wait for leases.
-        WriteAtOnce,
         /// The last lease ends.
         End,
     }
@@ -132,7 +130,8 @@ symbols! {
     }
 }
 
-/// The state transition table of a line's leases at its bank.
+/// The table of a line's leases at its bank. A write that does not wait for leases has a row only if its
+/// compute unit alone has a lease.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseTable;
 
@@ -154,15 +153,14 @@ impl Table for LeaseTable {
             (Free, Get) => go(Private, &[Grant]),
             (Private, OwnGet) | (Shared, Get) => stay(&[Grant]),
             (Private, Get) => go(Shared, &[Grant]),
-            (Free, Write | WriteAtOnce) => stay(&[]),
+            (Free, Write) => stay(&[]),
             // The copy has left the L1 before the write did.
             (Private, OwnWrite) => go(Free, &[Release]),
-            (Private | Shared | Awaited, WriteAtOnce) => stay(&[]),
             (Private | Shared, Write) => stall(),
             // With further leases, the waiting access could wait for ever.
             (Awaited, Get | Write) => stall(),
             // The get is answered without a lease, so the line can be evicted.
-            (Wanted, Get | Write | WriteAtOnce) => stay(&[]),
+            (Wanted, Get | Write) => stay(&[]),
             (Private | Shared, End) => go(Free, &[WakeLine]),
             (Free | Shared | Awaited | Wanted, OwnGet | OwnWrite) => impossible(NOBODY),
             (Free, End) => impossible("no lease runs"),
