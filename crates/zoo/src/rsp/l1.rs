@@ -159,10 +159,11 @@ impl<T: RspPlansOf> L1<T> {
     }
 }
 
-/// The part of a request to which the time of its messages to other L1s is attributed. Messages
-/// before the access count as release, and messages after the access count as acquire. The steps
-/// before number `stage` of the plan tell whether the access is over. A store always counts as
-/// release. A load, and an operation that does not release, always count as acquire.
+/// The part of a request, release or acquire, to which the time of its messages to other L1s is
+/// attributed. For a store, this is always the release. For a load, and for a read-modify-write or
+/// fence that does not release, it is always the acquire. For any other request, a message before
+/// the access belongs to the release, and a message after the access to the acquire. `stage` is the
+/// number of steps of the plan that are done; the access is over if it is one of them.
 fn spending<T: RspPlansOf>(ask: RequestInput<'_>, stage: u8) -> Spending {
     let plan = T::plan(PlanKey::of(ask.req));
     let is_access = |step: &Step| matches!(step, Step::Shared(Shared::Below | Shared::BelowSystem));
