@@ -33,7 +33,7 @@ const SHAPE: Setting = Setting::policy(
         ("fixed", "the mean is constant at heights below the setting `depth`, then 0"),
         ("linear", "the mean falls linearly with the height"),
         ("exponential", "the mean falls exponentially"),
-        ("cyclic", "the mean rises and falls periodically"),
+        ("cyclic", "the mean rises and falls periodically with the height"),
     ],
     "the mean number of children of a geometric tree, as a function of the height",
 );

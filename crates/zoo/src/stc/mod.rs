@@ -89,7 +89,8 @@ impl Grant {
         1 << self.band(line)
     }
 
-    /// Whether the epoch of the line's band is granted, so that the line may be written.
+    /// Whether the line may be written: whether the epoch (period of time) of its band (group of
+    /// lines) is granted.
     fn contains(&self, line: LineAddr) -> bool {
         self.set & self.bit(line) != 0
     }

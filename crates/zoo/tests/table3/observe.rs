@@ -111,7 +111,8 @@ impl Observer {
         self.note_locks::<C>(bench);
     }
 
-    /// Records the access of the row as an act, if this step performs it.
+    /// If this step performs the access of the instruction whose row of Table 3 is tested, adds the
+    /// access to the list of acts (what the protocol does for this row).
     fn note_access<C: Column>(&mut self, step: &ObservedStep) {
         let is_of_x = match &step.input {
             _ if C::ONLY_ATOMICS => true,

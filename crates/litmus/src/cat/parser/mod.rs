@@ -80,7 +80,7 @@ impl Names {
         self.list.len()
     }
 
-    /// Whether a file uses the name.
+    /// Whether one of the files that were parsed with this list uses the name `word`.
     pub(crate) fn contains(&self, word: &str) -> bool {
         self.list.iter().any(|known| known == word)
     }
