@@ -36,7 +36,7 @@ static SHOWN: Mutex<Line> = Mutex::new(Line::Absent);
 enum Line {
     Absent,
     Shown,
-    /// The line is never drawn again.
+    /// The progress line is removed and never drawn again.
     Closed,
 }
 

@@ -104,8 +104,8 @@ fn write_reports(results: &Results, folder: &Path) -> Result<(), Failure> {
     create("report.md")?.fill(|file| file.write_all(lab::markdown::report(results).as_bytes()))
 }
 
-/// Checks before the first run that the files of a record can be written. They may not be in
-/// `folder`, where they could replace reports.
+/// Checks before the first run that the two files of a record can be written: the results as JSON,
+/// and a page that shows them. They may not be in `folder`, where they could replace reports.
 fn check_record(record: &Path, folder: &Path) -> Result<(), Failure> {
     if record.parent() == Some(folder) {
         let (record, folder) = (record.display(), folder.display());
@@ -129,12 +129,13 @@ fn write_record(recorded: &Recorded, record: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The path of the page that shows a record.
+/// The path of the page that shows the record of a reproduction (its results as a JSON file).
 fn page_of(record: &Path) -> PathBuf {
     record.with_extension("md")
 }
 
-/// The command line that makes a record, without the options that have no effect on it.
+/// The command line that makes the record of a reproduction (its results as a JSON file), without
+/// the options that have no effect on the record.
 fn command(arguments: &ReproduceArguments, record: &Path) -> String {
     let mut words = vec![format!("fencepost reproduce {}", arguments.paper)];
     words.extend(arguments.figures.iter().map(|figure| format!("--figure {figure}")));

@@ -399,8 +399,8 @@ fn a_stuck_run_fails_the_sweep_after_the_reports_are_written() {
     assert!(page.contains("1 of 2 runs gave no right answer"));
 }
 
-/// The two kinds of misfit: a work-group that no compute unit can hold, and a program that stops because
-/// of its settings.
+/// Two kinds of combinations do not fit: those with a work-group that no compute unit can hold, and
+/// those whose program stops because of its settings.
 #[test]
 fn a_combination_that_does_not_fit_is_reported_and_all_others_run() {
     let local = "systems = 'hlrc-8cu'\nscenarios = ['vi', 'no-l1']\nworkloads = ['vec-add', 'dct']\n\

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use crate::switch::NUMBER_MAX;
 use crate::tree::Tree;
 
-/// The number of parts into which the cases of a recording run are divided. A later run does not
-/// repeat a part that is complete.
+/// A recording run executes all cases (programs on a machine) of a protocol without a mutant. This
+/// is the number of parts into which the cases are divided. A later run does not repeat a part that
+/// is complete.
 const PARTS: usize = 32;
 
-/// Cases of different groups of programs are tried in batches, one batch of each group in turn.
+/// The cases of the groups of programs are tried in batches, one batch of each group in turn.
 /// This is the number of cases in a batch of message programs (letter `m`: one thread releases,
 /// another acquires) or of enumerated programs (letter `g`) on one machine.
 const GENERATED: usize = 16;

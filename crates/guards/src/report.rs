@@ -68,7 +68,8 @@ pub struct Report {
     pub idle: Vec<String>,
     /// For each reason why an expression gets no mutants, the number of such expressions.
     pub unseeded: BTreeMap<String, usize>,
-    /// The number of mutants killed by each group of cases, such as the random tester.
+    /// The number of mutants killed by each group of cases (programs on a machine), such as the
+    /// cases of the random tester.
     pub killers: BTreeMap<String, usize>,
     /// The number of mutants killed in the trials with each protocol.
     pub killed_with: BTreeMap<String, usize>,

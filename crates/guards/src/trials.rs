@@ -73,14 +73,14 @@ pub struct Subject {
 /// The limits for all trials of one mutant with one protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Budget {
-    /// The maximum of the sum of the states of all cases. The states of a case are counted in a run
-    /// without a mutant. The cases that are tried first, because they have killed other mutants,
-    /// are not counted.
+    /// The maximum number of states, summed over all cases (programs on a machine) on which the
+    /// mutant is tried. The states of a case are counted in a run without a mutant. The cases that
+    /// are tried first, because they have killed other mutants, are not counted.
     pub states_max: u64,
-    /// The maximum number of cases. The cases that are tried first, because they have killed other
-    /// mutants, are not counted.
+    /// The maximum number of cases (programs on a machine) on which the mutant is tried. The cases
+    /// that are tried first, because they have killed other mutants, are not counted.
     pub cases_max: usize,
-    /// One case in this number is used. With 1, all cases are used.
+    /// One in this number of cases (programs on a machine) is used. With 1, all cases are used.
     pub share_of: usize,
 }
 

@@ -134,9 +134,9 @@ impl<T: Word> Lds<T> {
 pub struct Use {
     /// The number of the array in its program.
     pub array: ArrayId,
-    /// The address of the first byte in use.
+    /// The address of the first byte of the array that the kernel uses.
     pub base: Addr,
-    /// The number of bytes in use.
+    /// The number of bytes of the array that the kernel uses.
     pub bytes: u64,
     /// Whether the kernel reads the bytes, writes them, or does both.
     pub mode: AccessMode,

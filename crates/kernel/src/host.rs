@@ -194,7 +194,7 @@ impl Host {
     }
 }
 
-/// Accesses of the host that take simulated time. They synchronize at system scope.
+/// Accesses of the host that take simulated time. Those that synchronize do so at system scope.
 impl Host {
     const LANE: Mask = Mask::lane(0);
 

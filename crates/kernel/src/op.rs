@@ -213,8 +213,9 @@ pub struct Posted {
     pub data: Packed,
     /// The bytes that the host writes or reads in a copy.
     pub bulk: Vec<u8>,
-    /// Values for each lane that only some operations need: addresses of a gather and expected
-    /// values. They are allocated for the first operation in this slot that needs them, and kept.
+    /// Values for each lane that only some operations need: the addresses of a gather, and the
+    /// expected values of a compare-exchange. Each slot of the table of operations allocates the
+    /// memory for these values when an operation first needs it, and keeps it for later operations.
     per_lane: Option<Box<PerLane>>,
     slot: Slot,
 }

@@ -7,8 +7,8 @@ use kernel::reference::{self, Options, Schedule};
 
 const CAPACITY: u64 = 64;
 
-/// The deques of all work-groups in three arrays. `own` is the scope of an
-/// owner's accesses. Thieves always use device scope.
+/// The deques of all work-groups in three arrays. Each work-group owns one deque. `own` is the
+/// scope of the owner's accesses. Thieves (other work-groups) always use device scope.
 #[derive(Clone, Copy)]
 struct Deques {
     tasks: Array<u32>,

@@ -7,8 +7,8 @@ use kernel::prelude::*;
 use kernel::reference::{self, Awaited, Options, RunError, Stuck, StuckCause};
 use kernel::{FaultKind, Issuer};
 
-/// The error of a program whose host launches one kernel over arrays `a` (of
-/// 100 elements) and `b` (of 8).
+/// The error of a program whose host launches one kernel over two arrays: `a` of 100 elements, and
+/// `b` of 8 elements.
 fn error_of<F>(grid: Grid, body: impl Fn(Wave, Array<u32>, Array<u32>) -> F + 'static) -> RunError
 where
     F: Future<Output = ()> + 'static,

@@ -23,7 +23,8 @@ pub struct Recorded {
     pub runs: usize,
     /// Descriptions of the runs without a right answer, one text for each run.
     pub failures: Vec<String>,
-    /// The results. They have no rows, and their variants of machines have no parameters.
+    /// The results of the reproduction. Two parts are left out, so these lists are empty: the rows
+    /// (the results of single runs), and the parameters of each variant of a machine.
     pub results: Results,
 }
 

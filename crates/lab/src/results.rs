@@ -84,7 +84,7 @@ pub struct VariantDescription {
 /// The key of a run. No two runs have the same key.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct RowKey {
-    /// The name of the variant.
+    /// The name of the variant of the machine.
     pub variant: String,
     /// The name of the scenario.
     pub scenario: String,
@@ -226,7 +226,7 @@ pub struct Bar {
     /// The name of the scenario.
     pub scenario: String,
     /// The value of each part of the bar. `None` if a run is missing or has no right answer, or if
-    /// no run has a counter for the quantity.
+    /// no run has a counter for the quantity that the part shows.
     pub values: Vec<Option<Interval>>,
     /// The value of each part of the bar in the paper. `None` if the paper publishes no value.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

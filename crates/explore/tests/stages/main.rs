@@ -85,9 +85,9 @@ holds! {
     kernels_follow_one_another_with_leases: "tc-strong" "tc-weak-repaired";
 }
 
-/// A visitor that removes each step of a protocol's plans for the beginning and end of kernels. It
-/// returns the number of these faults that at least one program of this test shows, and the faults
-/// that no program shows.
+/// A visitor that seeds faults into a protocol. Each fault removes one step of a plan for the
+/// beginning or the end of kernels. The visitor returns the number of faults that at least one
+/// program of this test shows, and the faults that no program shows.
 #[derive(Clone, Copy)]
 struct Faults;
 

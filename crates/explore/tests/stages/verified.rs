@@ -1,5 +1,5 @@
-//! Verification in several kernels: work-groups run in sequence, and a claim treats the end of a
-//! kernel and the beginning of the next as synchronization.
+//! Verification in several kernels: work-groups run in sequence, and a protocol's claim (a memory
+//! model) treats the end of a kernel and the beginning of the next as synchronization.
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Spread, Status, Test, Verification};

@@ -15,7 +15,7 @@ pub(crate) const POLICIES: [WritePolicy; 3] =
     [WritePolicy::Combining, WritePolicy::Through, WritePolicy::ThroughInvalidate];
 
 /// The words of the programs. Z is on the line of X, and W on the line of Y. X and U share a bank
-/// and a set, and so do Y and V. In the L1 of the bounded machine, every line is in the only set.
+/// and a set, and so do Y and V. The L1 of the bounded machine has only one set.
 pub(crate) const X: u64 = 0;
 pub(crate) const Z: u64 = 4;
 pub(crate) const Y: u64 = 8;

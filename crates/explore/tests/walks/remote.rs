@@ -187,8 +187,8 @@ fn locks() -> Vec<Expected> {
     ]
 }
 
-/// The maximum number of states. Larger programs, such as a lock under a write policy that drains
-/// all the time, are not explored here.
+/// The maximum number of states of one exploration. A larger exploration, such as that of a lock
+/// under a write policy that drains all the time, is left out.
 const STATES_MAX: usize = 400_000;
 
 /// Generates one test for each program, so that the tests run in parallel. Each test explores the
@@ -255,7 +255,7 @@ fn is_as_expected<P: Protocol>(expected: &Expected) {
     assert_eq!(outcomes, expected.outcomes, "{}, {}", P::INFO.name, expected.program.name);
 }
 
-/// `rsp` is correct wherever `vi` is correct without remote operations.
+/// For programs without remote operations, `rsp` has only the outcomes that are expected of `vi`.
 #[test]
 fn programs_without_remote_operations_have_their_expected_outcomes() {
     for expected in programs::all() {
@@ -282,8 +282,10 @@ fn without_the_lock_an_update_is_lost() {
     assert!(found.outcomes.contains(&lost), "{:?}", found.outcomes);
 }
 
-/// The outcomes of the store-buffering program. Both loads can read the initial values if the
-/// remote load does not see the contents of the L1 of the other work-group.
+/// The outcomes of the store-buffering program: each of two threads stores one word and then loads
+/// the word of the other thread. One thread uses work-group scope, the other thread uses remote
+/// operations. Both loads can read the initial values if the remote load does not see the contents
+/// of the L1 of the other work-group.
 fn store_buffering<P: Protocol>(level: proto::Level) -> BTreeSet<Outcome> {
     let wide = |op| on(1, &[Do::Remote(op), Do::Remote(LOAD[usize::from(level == System)])]);
     let (narrow, store) = ((SeqCst, WorkGroup), STORE[usize::from(level == System)]);

@@ -25,8 +25,9 @@ fn outcomes<P: Protocol>(threads: &[Thread]) -> BTreeSet<Outcome> {
 const READ: [Do; 3] = [Do::Load(Z, PLAIN), Do::Await(Y, 1, (Acquire, Device)), Do::Load(X, PLAIN)];
 const RELEASE: Do = Do::Store(Y, 1, (Release, Device));
 
-/// The chain of Figure 6 of the HRF paper: the peer releases in the work-group, and the thread that
-/// acquires from the peer releases to the device.
+/// The chain of Figure 6 of the HRF paper. The first thread stores `X` and releases to its
+/// work-group. The second thread, of the same work-group, acquires from the first thread and
+/// releases to the device. The third thread, on another compute unit, then reads `X`.
 fn figure_6() -> [Thread; 3] {
     let narrow = |order| (order, WorkGroup);
     [

@@ -32,7 +32,7 @@ pub(crate) enum Do {
     Take(u64, Sync),
     /// Execute a fence.
     Fence(Sync),
-    /// Perform the same operation as a remote operation.
+    /// Perform the operation in the field, as a remote operation.
     Remote(&'static Do),
 }
 
@@ -72,7 +72,7 @@ pub(crate) struct Program {
 /// The result of a walk (the exploration of a small program).
 #[derive(Debug, Default)]
 pub(crate) struct Walked {
-    /// The outcomes of all runs that have come to rest.
+    /// The outcomes of all runs that have ended: no further event is possible.
     pub(crate) outcomes: BTreeSet<Outcome>,
     pub(crate) states: usize,
     pub(crate) violation: Option<String>,
@@ -215,8 +215,8 @@ pub(crate) fn walk<P: Protocol>(
     walk_at_most::<P>(program, bounds, seeded_fault, 2_000_000)
 }
 
-/// Explores a program as `walk` does, but with a limit of states. Beyond the limit the result is
-/// incomplete.
+/// Explores a program as `walk` does, but visits at most `states_max` states. If the program has
+/// more states, the result is incomplete.
 pub(crate) fn walk_at_most<P: Protocol>(
     program: &Program,
     bounds: Bounds,

@@ -247,7 +247,8 @@ impl Stage {
     }
 }
 
-/// The name under which the baseline file has the number of bytes of a benchmark's states.
+/// The name under which the baseline file has the number of bytes of the states that a benchmark
+/// explores. `name` is the name of the benchmark.
 fn bytes_of(name: &str) -> String {
     format!("{name}-state-bytes")
 }

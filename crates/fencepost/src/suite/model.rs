@@ -37,7 +37,8 @@ pub(super) fn judge(arguments: &LitmusArguments) -> Result<Judge, Failure> {
     Ok(judge)
 }
 
-/// Returns an error if the user gives an option that applies only to models in the cat language.
+/// Checks the options for a model that is not in the cat language. Returns an error if the user
+/// gives an option that applies only to models in this language.
 fn model_options(arguments: &LitmusArguments) -> Result<(), Failure> {
     let options = [
         ("--variant", !arguments.variant.is_empty()),

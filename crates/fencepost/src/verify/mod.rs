@@ -156,7 +156,7 @@ fn make_folder(folder: &Path) -> Result<(), Failure> {
         .map_err(|error| Failure::BadInput(format!("cannot make the folder {}: {error}", folder.display())))
 }
 
-/// Writes the charts and the trace of each finding into the folder.
+/// Writes the charts and the trace of each finding (counterexample) into the folder.
 fn write_charts(folder: &Path, verified: &Verified<'_>) -> Result<(), Failure> {
     make_folder(folder)?;
     for at in 0..verified.verification.findings.len() {
@@ -171,8 +171,9 @@ fn write_charts(folder: &Path, verified: &Verified<'_>) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Removes the chart files of an earlier run whose numbers are above the number of findings of this
-/// run. Files that cannot be removed are ignored.
+/// Removes old chart files from the folder. The number of a chart file is the number of its finding
+/// (counterexample). The files of an earlier run are removed if their numbers are above the number
+/// of findings of this run. Files that cannot be removed are ignored.
 fn remove_charts_behind(folder: &Path, verified: &Verified<'_>) {
     for at in verified.verification.findings.len().. {
         // Each chart has a trace file, and the charts have consecutive numbers. So the first number
@@ -186,8 +187,8 @@ fn remove_charts_behind(folder: &Path, verified: &Verified<'_>) {
     }
 }
 
-/// The path of the file with the extension `end` for the finding with the index `at`. File names
-/// count findings from one.
+/// The path of the file with the extension `end` for the finding (counterexample) with the index
+/// `at`. File names count findings from one.
 fn chart_file(folder: &Path, verified: &Verified<'_>, at: usize, end: &str) -> PathBuf {
     folder.join(format!("{}-{}.{end}", verified.verification.protocol, at + 1))
 }

@@ -10,7 +10,7 @@ use lab::verify::{Guards, Verified};
 use crate::Failure;
 use crate::table::{Side, Table, counted, grouped, plural};
 
-/// Prints the verdict, then the findings, then the coverage.
+/// Prints the verdict, then the findings (counterexamples), then the coverage.
 ///
 /// With `explain`, a table follows. It has the dimensions of programs and machines and, for each
 /// value of a dimension, the number of runs and the number of states with this value.
@@ -39,8 +39,8 @@ pub(super) fn show(
     if explain { show_census(&verification.census, out) } else { Ok(()) }
 }
 
-/// Prints the findings. The first finding of all is drawn, and so is the first finding against each
-/// claim. Every other finding has one line.
+/// Prints the findings (counterexamples). The first finding of all is drawn, and so is the first
+/// finding against each claim (memory model). Every other finding has one line.
 fn show_findings(verified: &Verified<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     let findings = &verified.verification.findings;
     let mut refuted = BTreeSet::new();

@@ -78,7 +78,7 @@ struct Row {
     users: Names,
 }
 
-/// For each heading of the page, the rows of the table in this section.
+/// For each heading of the page, the rows of the table below the heading.
 fn sections(page: &str) -> BTreeMap<String, Vec<Row>> {
     let mut sections: BTreeMap<String, Vec<Row>> = BTreeMap::new();
     let mut heading = String::new();

@@ -1,4 +1,5 @@
-//! The rows of tables that the guide to protocol pages explains exist in a protocol page.
+//! The guide to protocol pages quotes and explains rows of tables. Each of these rows exists in the
+//! page of the protocol `vi`.
 
 use std::fs;
 

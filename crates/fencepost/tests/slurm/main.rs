@@ -87,7 +87,8 @@ impl Home {
         files(&self.folder.join("out"))
     }
 
-    /// Checks that `out` has the files of an undisturbed sweep, byte by byte, and no other file.
+    /// Checks that the folder `out` has the files of an undisturbed sweep, byte by byte, and no
+    /// other file.
     pub(crate) fn check(&self, expected: &BTreeMap<String, Vec<u8>>) {
         let found = self.files();
         assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());

@@ -11,8 +11,8 @@ use crate::digest::TaskId;
 use crate::error::Error;
 use crate::task::Task;
 
-/// If this number of jobs that should execute a run have ended without the result of the run, the
-/// coordinator reports an error for the run.
+/// The maximum number of jobs in which a run is attempted. If this number of jobs has ended without
+/// the result of the run, the coordinator reports an error for the run.
 const ATTEMPTS_MAX: usize = 3;
 
 /// A job counts as ended if this number of successive looks at the queue did not find it. One look

@@ -8,7 +8,7 @@ use proto::Level::{Device, System};
 use proto::Order::{AcqRel, Acquire, Release};
 
 /// Programs in which recalls and forwarded atomics reach lines that are no longer registered, and
-/// other events occur between a recall and its end.
+/// programs in which other events occur during a recall or an eviction.
 pub(super) fn crossing() -> Vec<Expected> {
     let add = Do::Add(X, 1, SYNC);
     // Two lines take the ways; the line returns in another state.
