@@ -282,7 +282,7 @@ impl WholeFile {
     /// Renames the file to its destination.
     ///
     /// # Errors
-    /// A sentence, if the rest of the file cannot be written.
+    /// A sentence, if the last bytes of the file cannot be written, or the file cannot be renamed.
     pub fn commit(mut self) -> Result<(), String> {
         let finish = |file: Option<BufWriter<File>>, from: &Path, to: &Path| -> io::Result<()> {
             let file = file.ok_or(io::ErrorKind::InvalidInput)?;

@@ -106,8 +106,8 @@ fn main() -> ExitCode {
 }
 
 /// Carries out the command. A run of mutants returns true if the trials of all chosen mutants are
-/// complete, no mutant survives except mutants that are argued to be equivalent, and no such
-/// argument is refuted. With `--classes`, all chosen mutants must also be killed.
+/// complete, no mutant survives except mutants that are argued to be equivalent, and no mutant that
+/// is argued to be equivalent is killed. With `--classes`, all chosen mutants must also be killed.
 fn carry_out(arguments: &Arguments) -> Result<bool, String> {
     let options = arguments.options();
     let mut out = std::io::stdout();

@@ -81,8 +81,8 @@ pub struct Report {
     pub places: BTreeMap<String, String>,
 }
 
-/// The name of the group that a case belongs to. The first letter of the case's name determines the
-/// group.
+/// The name of the group that a case (a program on a machine) belongs to. The first letter of the
+/// case's name determines the group.
 fn group(case: &str) -> &'static str {
     match case.chars().next() {
         Some('r') => "the random tester",

@@ -45,7 +45,7 @@ pub struct Trial {
     /// The fault or the crash in words, with the program if a fault is shown. Empty for a mutant
     /// that survives or is unreached.
     pub why: String,
-    /// The number of cases on which the mutant was tried.
+    /// The number of cases (programs on a machine) on which the mutant was tried.
     pub cases: usize,
     /// The limits within which the trials were made.
     pub budget: Budget,
@@ -66,7 +66,7 @@ impl Trial {
 pub struct Subject {
     /// The name of the protocol.
     pub protocol: String,
-    /// The records of the protocol's cases.
+    /// The records of the protocol's cases (programs on a machine).
     pub cases: Vec<CaseRecord>,
 }
 
@@ -94,9 +94,9 @@ impl Budget {
 
 /// For a mutant that is unlikely to be killed, the limit `states_max` is divided by this number.
 const UNLIKELY: u64 = 16;
-/// The factor in the limit on the states that a case explores with a mutant. The limit is this
-/// factor times the number of states without the mutant, plus `STATES_MORE`. The summand matters
-/// only for the smallest cases.
+/// The factor in the limit on the states that a case (a program on a machine) explores with a
+/// mutant. The limit is this factor times the number of states without the mutant, plus
+/// `STATES_MORE`. The summand `STATES_MORE` matters only for the smallest cases.
 const GROWTH_MAX: u64 = 4;
 const STATES_MORE: u64 = 1000;
 /// The factor in the limit on the fuel (calls of the switch) that a case uses with a mutant. The
@@ -104,13 +104,14 @@ const STATES_MORE: u64 = 1000;
 /// endless loop reaches the limit in about a second.
 const FUEL_GROWTH_MAX: u64 = 16;
 const FUEL_MORE: u64 = 20_000_000;
-/// After this number of cases has crashed or never ended with a mutant, the mutant is not tried on
-/// further cases of the protocol.
+/// After this number of cases (programs on a machine) has crashed or never ended with a mutant, the
+/// mutant is not tried on further cases of the protocol.
 const CRASHES_MAX: usize = 3;
-/// The maximum number of cases that are tried first because they have killed other mutants.
+/// The maximum number of cases (programs on a machine) that are tried first because they have
+/// killed other mutants.
 const KILLERS_MAX: usize = 32;
 
-/// The cases of one protocol that have killed mutants so far in the run.
+/// The cases (programs on a machine) of one protocol that have killed mutants so far in the run.
 #[derive(Debug, Default)]
 pub(crate) struct Kills {
     /// The number of mutants that each case has killed, by the name of the case.

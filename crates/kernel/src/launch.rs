@@ -12,8 +12,8 @@ use crate::fault::FaultKind;
 use crate::op::{OpId, Site};
 use crate::{LANES_MAX, Mask, Wave};
 
-/// The parameters of the machine that programs can read. They are limits: no compute unit ever
-/// holds more wavefronts, more work-groups or more local memory.
+/// The parameters of the machine that programs can read. Those about one compute unit are limits: a
+/// compute unit never holds more wavefronts, work-groups or local memory than they say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
     /// The number of lanes of a wavefront, at most [`LANES_MAX`].

@@ -67,11 +67,11 @@ pub struct InputDescription {
 /// The description of a variant of a machine for a report: the machine, and the changes to it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VariantDescription {
-    /// The name of the variant. `base` is the variant without changes.
+    /// The name of the variant of the machine. `base` is the variant without changes.
     pub name: String,
     /// The name of the machine.
     pub system: String,
-    /// The changes, such as `l1.invalidate_cycles = 16`.
+    /// The changes of the machine's parameters, such as `l1.invalidate_cycles = 16`.
     pub changes: Vec<String>,
     /// Whether the machine ignores acquires. Wrong answers are then expected, and runs with wrong
     /// answers still count as results.

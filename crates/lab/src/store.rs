@@ -257,8 +257,8 @@ fn parts(name: &str) -> Option<(&str, &str)> {
     (id.len() == ID_LETTERS && digest.len() == DIGEST_LETTERS).then_some((id, digest))
 }
 
-/// Reads the result of a task from a file. The error is a phrase for a sentence after the path,
-/// such as `cannot be read`.
+/// Reads the result of a task from a file. The error is a phrase that completes a sentence after
+/// the path of the file, such as `cannot be read`.
 fn read(path: &Path, task: &Task) -> Result<Measured, String> {
     let bytes = fs::read(path).map_err(|error| format!("cannot be read: {error}"))?;
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();

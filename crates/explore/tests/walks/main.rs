@@ -18,8 +18,9 @@ use std::collections::BTreeSet;
 use walker::{Do, Outcome, Program, Thread, walk};
 use zoo::{no_l1::NoL1, vi::Vi};
 
-/// The outcomes of a program under every pair of write policies, on a machine with one of each
-/// cache resource and on a larger one, with evictions at any time if the program is small.
+/// The outcomes of a program under every pair of write policies, on a machine with only one of each
+/// cache resource and, for some of the pairs, on a larger machine. If the program is small and both
+/// policies are the same, the larger machine may evict lines at any time.
 fn outcomes<P: proto::Protocol>(program: &Program) -> BTreeSet<Outcome> {
     let has_l1 = P::tables().len() > 1;
     let loops = program.threads.iter().flat_map(|t| &t.ops).any(|op| matches!(op, Do::Until(..)));

@@ -305,9 +305,10 @@ fn store_buffering<P: Protocol>(level: proto::Level) -> BTreeSet<Outcome> {
 const STORE: [&Do; 2] = [&Do::Store(Y, 1, (SeqCst, Device)), &Do::Store(Y, 1, (SeqCst, System))];
 const LOAD: [&Do; 2] = [&Do::Load(X, (SeqCst, Device)), &Do::Load(X, (SeqCst, System))];
 
-/// Table 3 of the hLRC paper has the remote load (row a3) before the flush of the other L1s (row
-/// a4). So the load is performed at the L2 while a store that precedes it in the total order of
-/// sequentially consistent accesses is still in the L1 of the other work-group.
+/// In Table 3 of the hLRC paper, the remote load (row a3) comes before the flush of the other L1s
+/// (row a4). So the load can be performed at the L2 while a store of the other work-group is still
+/// in an L1, although the store precedes the load in the total order of sequentially consistent
+/// accesses.
 #[test]
 fn a_published_remote_load_may_miss_a_sequentially_consistent_store() {
     for level in [Device, System] {

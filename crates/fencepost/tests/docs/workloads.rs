@@ -321,8 +321,8 @@ fn the_page_defines_every_statistic_that_the_command_prints() {
 }
 
 /// The workloads that the STC paper names have reuse across kernels, and `vec-copy` has none. So
-/// this test fails if the definition of reuse across kernels is reversed. The page of workloads
-/// says which of its columns papers also print.
+/// this test fails if the definition of reuse across kernels is reversed. The page of results shows
+/// the reuse of these workloads under the heading `Beside the papers`.
 #[test]
 fn programs_that_stc_names_are_reused_across_kernels() {
     let all = catalog::workloads();

@@ -12,7 +12,8 @@ use rustix::termios::{Termios, tcgetattr};
 
 /// The time between two looks at the screen or at the process.
 const LOOK: Duration = Duration::from_millis(5);
-/// The number of looks after which a command counts as hanging. They take at least two minutes.
+/// The number of looks after which a command counts as hanging. So many looks take at least two
+/// minutes.
 const LOOKS_MAX: usize = 24_000;
 /// The number of rows of the screen. It is so large that no text scrolls off the screen.
 const ROWS: u16 = 3000;

@@ -68,7 +68,7 @@ fn subject(protocol: &str) -> Result<Subject, String> {
     Subject::named(protocol).ok_or_else(|| format!("no protocol is called `{protocol}`"))
 }
 
-/// The result of running one case.
+/// The result of running one case: a program on a machine, or a few episodes (random programs).
 struct CaseResult {
     /// The number of states that the case explores. For a case that consists of episodes (random
     /// programs), the number of states whose exploration would take about as much time.

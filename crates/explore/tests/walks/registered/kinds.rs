@@ -51,7 +51,7 @@ pub(super) fn relaxed() -> Vec<Expected> {
 }
 
 /// Programs with scopes as hints (section V.C of the hLRC paper): one thread uses device scope, the
-/// other uses work-group scope, as if there were no scopes.
+/// other uses work-group scope, and they synchronize as if there were no scopes.
 pub(super) fn hinted() -> Vec<Expected> {
     let mut all = Vec::new();
     for (name, release, acquire) in [
