@@ -32,7 +32,7 @@ use claims::Claims;
 use expr::{Comparison, Expr};
 use files::{Fold, Groups};
 
-/// The name of the variant that runs on the paper's machine without changes.
+/// The name of the variant whose machine is the machine of the paper without changes.
 pub const BASE: &str = "base";
 
 /// The experiments of a paper. Every name in the experiment files has been looked up and exists.
