@@ -164,8 +164,8 @@ fn values(word: &str) -> &'static [i64] {
     }
 }
 
-/// The maximum number of reads for which all values are tried. No thread of the deque programs makes
-/// more reads, and two rounds of a lock make fewer.
+/// The maximum number of reads for which all values are tried. No thread of the deque programs
+/// makes more reads. A thread that takes a lock at its second attempt makes fewer.
 const READS_MAX: usize = 10;
 
 /// Runs both threads with the same values for their reads, for all combinations of values. Returns
@@ -251,9 +251,9 @@ const DEQUE: [(&str, QueueUse, QueueUse); 6] = [
     ("steal-steal", QueueUse::Steal, QueueUse::Steal),
 ];
 
-/// The task that the programs push to the queue.
+/// The task that the compared programs push to the queue.
 const NEW: u32 = 7;
-/// The number of slots of the queue in the programs.
+/// The number of slots of the queue in the compared programs.
 const SLOTS: u32 = 2;
 
 /// Performs the operations `does` on the first queue. Returns the tasks that the operations got,

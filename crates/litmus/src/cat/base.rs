@@ -17,7 +17,8 @@ pub(super) enum Base {
     Rel(Rows),
     /// A relation that the search enumerates.
     Chosen(Chosen),
-    /// The intersection of an enumerated relation with fixed pairs.
+    /// The intersection of two relations: one that the search enumerates, and one that is the same
+    /// in all executions.
     Derived(Chosen, Rows),
     /// The union of reads-from, coherence and from-reads.
     Com,

@@ -50,7 +50,8 @@ impl Clocks {
         }
     }
 
-    /// Adds to the channel the accesses that thread `t` knows (that happen before its next step).
+    /// Adds to the channel the accesses that thread `t` knows (that happen before its next step). A
+    /// channel carries known accesses from releases to acquires.
     pub(crate) fn release(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
@@ -62,8 +63,8 @@ impl Clocks {
         }
     }
 
-    /// Thread `t` gets to know the accesses that the channel carries: they are added to its known
-    /// accesses (those that happen before its next step).
+    /// Adds the accesses that the channel carries to the accesses that thread `t` knows (that
+    /// happen before its next step).
     pub(crate) fn acquire(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {

@@ -42,7 +42,7 @@ impl Unfolder<'_> {
         self.leave(&mut outside)
     }
 
-    /// Ends the path here. The path has undefined behaviour.
+    /// Ends the path of `state`, because undefined behaviour ends it.
     pub(super) fn leave(&mut self, state: &mut State) -> Next {
         state.trace.registers = state.registers.iter().map(|r| r.value.clone()).collect();
         self.keep(state.trace.clone());
