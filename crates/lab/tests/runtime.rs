@@ -29,9 +29,10 @@ enum Effect {
 /// The state of a thread after its reads have received the given values.
 #[derive(Clone, Debug, PartialEq)]
 enum End {
-    /// The thread waits for the value of this word, because no given values are left.
+    /// The thread waits for the value of a word, because no given values are left. The field is the
+    /// name of the word.
     AwaitsValue(String),
-    /// The thread has ended, with these results.
+    /// The thread has ended. The field has the results of the thread by their names.
     Done(BTreeMap<String, i64>),
     /// The thread did what the litmus program does not model: it failed, or accessed an element with
     /// the meaning [`Place::Out`].
@@ -40,12 +41,12 @@ enum End {
 
 /// The meaning of an element of an array in memory, for the comparison.
 enum Place {
-    /// The element is the word of the program with this name.
+    /// The element is a word of the litmus program. The field is the name of the word.
     Word(String),
-    /// The element holds the result with this name.
+    /// The element holds a result of the thread. The field is the name of the result.
     Result(String),
     /// The litmus program has no word for the element. Accesses to the element are not compared,
-    /// and a read of the element returns this value.
+    /// and a read of the element returns the value in the field.
     Other(i64),
     /// The litmus program does not model accesses to the element. A thread that accesses the element
     /// ends with [`End::Out`].

@@ -17,8 +17,8 @@ use crate::results::Shape;
 use crate::source::Source;
 use crate::systems::read_text;
 
-/// The name of the experiment file of a paper that contains the names and definitions for the
-/// paper's other experiment files.
+/// The name of the experiment file with the names and definitions that the other experiment files
+/// of a paper use.
 const PAPER_FILE: &str = "paper.toml";
 
 /// All experiment files of a paper, parsed, with their texts.

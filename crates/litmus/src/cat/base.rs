@@ -233,8 +233,8 @@ pub(super) fn same_scope(level: &str, on: &Skeleton<'_>) -> Option<Rows> {
     threads.any(|t| on.program.scopes.around(t, level).is_some()).then_some(rows)
 }
 
-/// The events with this annotation in a LISA test. In `name` the first letter of the annotation may
-/// be a capital.
+/// The events of a LISA test that have the annotation `name`. Capital and small letters count as
+/// equal. `None` if the test does not have the annotation.
 fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     let lower = tag_of(name);
     let fits = |tag: &String| tag == name || *tag == lower || tag.eq_ignore_ascii_case(name);

@@ -24,7 +24,7 @@ pub struct Link {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Gap {
     /// No release follows the earlier of the two racing accesses, neither in the thread of that
-    /// access nor in another thread that has synchronized with this thread.
+    /// access nor in another thread that has synchronized with that thread.
     NoRelease,
     /// No acquire precedes the later of the two racing accesses.
     NoAcquire,

@@ -49,8 +49,8 @@ impl Unfolder<'_> {
         Next::Stop
     }
 
-    /// The location with this address. `None` if there is no such location. An address computed
-    /// from an array must be in that array.
+    /// The location at the address `value`. `None` if there is no such location. If `base` is
+    /// given, the location must be in the array that contains `base`.
     fn resolve(&self, value: Value, base: Option<LocId>) -> Option<LocId> {
         let loc = value_address(value)?;
         let location = self.program.locations.get(usize::from(loc.0))?;

@@ -308,7 +308,7 @@ impl Unfolder<'_> {
         }
     }
 
-    /// Adds a copy of the path that ends here, because the thread waits at `at`.
+    /// Adds a copy of the path to the results. The copy ends because the thread waits at `at`.
     fn wait_at(&mut self, state: &State, at: WaitPoint) {
         // In the models of OpenCL, a waiting thread has no final state.
         let whole = at.is_counted() && !state.trace.idle && self.program.dialect != Dialect::OpenCl;
