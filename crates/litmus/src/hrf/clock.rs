@@ -18,8 +18,9 @@ pub(crate) struct Clocks {
     /// the number of accesses of the second thread that the first thread knows. Indexed as
     /// `[closure][knowing thread][known thread]`.
     known: Vec<u16>,
-    /// For each channel and each thread, the number of accesses of the thread that releases have
-    /// recorded in the channel. Indexed as `[channel][known thread]`.
+    /// For each channel and each thread, the number of accesses of the thread that the channel
+    /// carries. A channel carries known accesses from releases to acquires. Indexed as
+    /// `[channel][known thread]`.
     released: Vec<u16>,
 }
 

@@ -15,7 +15,8 @@ pub struct Link {
     /// The number of the step that is the acquire.
     pub acquire: usize,
     /// The scope instance at which the release and the acquire pair. In HRF-direct, happens-before
-    /// combines the edge only with edges of the same scope instance.
+    /// combines this edge (from the release to the acquire) only with edges of the same scope
+    /// instance.
     pub scope: ScopeId,
 }
 
