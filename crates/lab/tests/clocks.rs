@@ -40,8 +40,9 @@ P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* f) {
 exists (1:r0=0 /\\ 1:r1=1 /\\ 1:r2=0)
 ";
 
-/// Explores the test with the reader's load `load`, replays the counterexample with timing, and
-/// checks that the timed machine reads the same stale copy. Returns the trace.
+/// Explores the litmus test [`MESSAGE`] with `load` as the load of its reader, replays the
+/// counterexample with timing, and checks that the timed machine reads the same stale copy. Returns
+/// the trace.
 fn comes_out<P: Protocol>(load: &str, bounds: Bounds) -> Trace {
     let test = Test::read("message", &MESSAGE.replace("LOAD", load)).expect("it is a test");
     let program = &*test.program();

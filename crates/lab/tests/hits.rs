@@ -1,5 +1,5 @@
 //! The simulator usually answers a hit directly, without a step of the cache's controller. The test
-//! checks that runs with these steps give identical results.
+//! checks that runs with these steps and runs without them give identical results.
 
 use lab::experiment::{Experiment, Question};
 use lab::systems::Systems;

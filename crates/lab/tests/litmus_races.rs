@@ -84,7 +84,7 @@ fn spinning(test: &Program) -> Program {
     test
 }
 
-/// The results of the detector on some tests: the numbers of race-free and racy cases, and the
+/// The results of the race detector on some tests: the numbers of race-free and racy cases, and the
 /// names of racy cases in which it found no race.
 #[derive(Debug, Default)]
 struct Tally {

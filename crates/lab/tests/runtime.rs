@@ -29,9 +29,10 @@ enum Effect {
 /// The state of a thread after its reads have received the given values.
 #[derive(Clone, Debug, PartialEq)]
 enum End {
-    /// The thread waits for the value of this word, because no given values are left.
+    /// The thread waits for the value of a word, because no given values are left. The field is the
+    /// name of the word.
     AwaitsValue(String),
-    /// The thread has ended, with these results.
+    /// The thread has ended. The field has the results of the thread by their names.
     Done(BTreeMap<String, i64>),
     /// The thread did what the litmus program does not model: it failed, or accessed an element with
     /// the meaning [`Place::Out`].
@@ -40,12 +41,12 @@ enum End {
 
 /// The meaning of an element of an array in memory, for the comparison.
 enum Place {
-    /// The element is the word of the program with this name.
+    /// The element is a word of the litmus program. The field is the name of the word.
     Word(String),
-    /// The element holds the result with this name.
+    /// The element holds a result of the thread. The field is the name of the result.
     Result(String),
     /// The litmus program has no word for the element. Accesses to the element are not compared,
-    /// and a read of the element returns this value.
+    /// and a read of the element returns the value in the field.
     Other(i64),
     /// The litmus program does not model accesses to the element. A thread that accesses the element
     /// ends with [`End::Out`].
@@ -164,8 +165,8 @@ fn values(word: &str) -> &'static [i64] {
     }
 }
 
-/// The maximum number of reads for which all values are tried. No thread of the deque programs makes
-/// more reads, and two rounds of a lock make fewer.
+/// The maximum number of reads for which all values are tried. No thread of the deque programs
+/// makes more reads. A thread that takes a lock at its second attempt makes fewer.
 const READS_MAX: usize = 10;
 
 /// Runs both threads with the same values for their reads, for all combinations of values. Returns
@@ -251,9 +252,9 @@ const DEQUE: [(&str, QueueUse, QueueUse); 6] = [
     ("steal-steal", QueueUse::Steal, QueueUse::Steal),
 ];
 
-/// The task that the programs push to the queue.
+/// The task that the compared programs push to the queue.
 const NEW: u32 = 7;
-/// The number of slots of the queue in the programs.
+/// The number of slots of the queue in the compared programs.
 const SLOTS: u32 = 2;
 
 /// Performs the operations `does` on the first queue. Returns the tasks that the operations got,

@@ -13,7 +13,7 @@ pub use judge::{Judge, Method};
 
 use crate::parse::{Place, TextError};
 
-/// One line of a table: a test and its expected answer.
+/// One line of a table of expected answers: a test and its expected answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Expectation {
     /// The path of the test, relative to the table.
@@ -44,7 +44,8 @@ pub enum Comparison {
     Undecided,
 }
 
-/// Reads a table. Skips empty lines, lines that begin with `#`, and a first line of titles.
+/// Reads a table of expected answers. Skips empty lines, lines that begin with `#`, and a first
+/// line of titles.
 ///
 /// # Errors
 /// Returns an error for the first line that does not consist of a file and an answer.

@@ -140,7 +140,8 @@ pub(super) struct Watch<'a> {
     /// The tasks that were running when their job ended without their results. Each such task gets
     /// a chunk (and so a job) of its own, because the task may have caused the end of the job.
     pub(super) suspects: BTreeSet<TaskId>,
-    /// The batches that were submitted, each with its chunks.
+    /// The submitted batches, each with its chunks. A batch is a set of chunks that is submitted as
+    /// one array job. A chunk is a group of runs for one job.
     pub(super) batches: Vec<(Batch, Vec<Chunk>)>,
     expected: Expected,
     performed: Performed,

@@ -1,4 +1,5 @@
-//! The worker: a process on a node of the cluster that runs one chunk (a group of runs) of a batch.
+//! The worker: a process on a node of the cluster that runs one chunk (a group of runs) of a batch
+//! (the chunks that are submitted as one array job).
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,9 +16,10 @@ use crate::study::Study;
 use crate::systems::{Systems, read_text};
 use crate::task::Task;
 
-/// Runs those tasks of a chunk (a group of runs) that have no result, on `jobs` threads. `study` is
-/// the path of the batch's copy of the study. `chunk` has the form `BATCH/NUMBER`: the name of the
-/// batch and the number of the chunk. Several workers may run the same chunk at the same time.
+/// Runs those tasks of a chunk (a group of runs) that have no result, on `jobs` threads. A batch is
+/// a set of chunks that is submitted as one array job. `study` is the path of the batch's copy of
+/// the study. `chunk` has the form `BATCH/NUMBER`: the name of the batch and the number of the
+/// chunk. Several workers may run the same chunk at the same time.
 ///
 /// # Errors
 /// If the chunk does not exist, if another version of Fencepost created the batch, or if the

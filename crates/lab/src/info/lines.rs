@@ -18,7 +18,8 @@ const HOST: u32 = u32::MAX - 2;
 struct Copy {
     cu: u32,
     launch: u32,
-    /// The version of the line at the time of the access.
+    /// The version of the line (the number of changes of its last writer) when the compute unit
+    /// accessed the line.
     version: u32,
 }
 
@@ -42,7 +43,7 @@ pub(super) enum Sharing {
     /// Several compute units access the line and at least one of them writes it, but no word is
     /// both written and accessed by several compute units.
     False,
-    /// One compute unit writes a word of the line that another compute unit accesses.
+    /// A word of the line is written by one compute unit, and accessed by another compute unit.
     True,
 }
 
@@ -180,7 +181,7 @@ impl Lines {
         }
     }
 
-    /// Records that the host writes these bytes.
+    /// Records that the host writes `bytes` bytes at the address `addr`.
     pub(super) fn host_writes(&mut self, addr: u64, bytes: u64) {
         for number in self.line_of(addr)..=self.line_of(addr + bytes.max(1) - 1) {
             // A line that no compute unit has accessed needs no record.

@@ -98,7 +98,8 @@ pub struct AtomicKind {
     pub order: &'static str,
     /// The scope of the atomics, such as a work-group.
     pub scope: &'static str,
-    /// The number of lane accesses of these atomics.
+    /// The number of lane accesses of the atomics with this combination of operation, order and
+    /// scope.
     pub accesses: u64,
 }
 

@@ -101,7 +101,7 @@ struct File {
 }
 
 impl Kind {
-    /// The name of the kind in a claims file.
+    /// The name that a claims file uses for this kind of claim.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

@@ -1,10 +1,11 @@
 //! The language of the expressions in experiment files.
 //!
 //! `cycles[baseline] / cycles[hlrc @ 8cu]` divides two quantities of runs. A quantity (the cycles,
-//! a counter or an energy of one run) is a name, followed in brackets by a scenario and optionally
-//! a variant. `.` is the current scenario, and a name without brackets means `[.]`. The operators
-//! are `+ - * /`, `max(...)` and `min(...)`. A name may also be a definition in `paper.toml`. An
-//! order is one or more comparisons joined by `and`: `speedup[hlrc] >= speedup[rsp] and
+//! a counter or an energy of one run) is a name, followed in brackets by a scenario (a protocol and
+//! a policy) and optionally a variant (a named group of changes of the machine and the settings).
+//! `.` is the current scenario, and a name without brackets means `[.]`. The operators are
+//! `+ - * /`, `max(...)` and `min(...)`. A name may also be a definition in `paper.toml`. An order
+//! is one or more comparisons joined by `and`: `speedup[hlrc] >= speedup[rsp] and
 //! speedup[rsp] < 1`.
 
 use core::fmt;
@@ -33,8 +34,9 @@ pub enum Extreme {
     Min,
 }
 
-/// The run that a quantity belongs to, given by its scenario and its variant. `None` means the
-/// scenario or variant for which the expression is evaluated.
+/// The run that a quantity belongs to, given by its scenario (a protocol and a policy) and its
+/// variant (a named group of changes of the machine and the settings). `None` means the scenario or
+/// variant for which the expression is evaluated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct At {
     /// The name of the scenario.
@@ -46,11 +48,11 @@ pub struct At {
 /// A relation between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// The left value is below the right value. The confidence interval of the left value minus the
-    /// right value is below zero.
+    /// The left value is below the right value. The confidence interval of the difference (left
+    /// minus right) is below zero.
     Less,
-    /// The left value is above the right value. The confidence interval of the left value minus the
-    /// right value is above zero.
+    /// The left value is above the right value. The confidence interval of the difference (left
+    /// minus right) is above zero.
     Greater,
     /// The left value is above the right value, or below the right value by no more than the
     /// tolerance.
@@ -62,7 +64,7 @@ pub enum Relation {
     Alike,
 }
 
-/// One comparison of an order. The comparisons of an order are joined by `and`.
+/// One comparison of an order (one or more comparisons joined by `and`).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Comparison {
     /// The expression to the left of the comparison's operator.

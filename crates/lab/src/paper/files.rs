@@ -17,8 +17,8 @@ use crate::results::Shape;
 use crate::source::Source;
 use crate::systems::read_text;
 
-/// The name of the experiment file of a paper that contains the names and definitions for the
-/// paper's other experiment files.
+/// The name of the experiment file with the names and definitions that the other experiment files
+/// of a paper use.
 const PAPER_FILE: &str = "paper.toml";
 
 /// All experiment files of a paper, parsed, with their texts.
@@ -52,8 +52,8 @@ pub(super) struct PaperFile {
 pub(super) struct ScenarioFile {
     pub(super) name: Spanned<String>,
     pub(super) protocol: Spanned<String>,
-    /// The policy that the scenario chooses for the workloads. `None` if the workloads have no
-    /// policies.
+    /// The policy (a variant of the program) that the scenario chooses for the workloads. `None` if
+    /// the workloads have no policies.
     pub(super) policy: Option<Spanned<String>>,
     pub(super) summary: String,
 }
@@ -69,7 +69,8 @@ pub(super) struct InputFile {
     /// The size for a workload that generates its input from its settings: `tiny`, `small` or
     /// `paper`.
     pub(super) size: Option<Spanned<String>>,
-    /// The settings of the workload that override the settings of the size.
+    /// The settings of the workload. They override the settings that the size (such as `tiny`)
+    /// selects.
     #[serde(default)]
     pub(super) settings: BTreeMap<String, Spanned<String>>,
 }

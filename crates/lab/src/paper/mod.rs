@@ -32,7 +32,7 @@ use claims::Claims;
 use expr::{Comparison, Expr};
 use files::{Fold, Groups};
 
-/// The name of the variant that runs on the paper's machine without changes.
+/// The name of the variant whose machine is the machine of the paper without changes.
 pub const BASE: &str = "base";
 
 /// The experiments of a paper. Every name in the experiment files has been looked up and exists.
@@ -68,11 +68,13 @@ struct Input {
 /// The source of a workload's input.
 #[derive(Clone, Debug)]
 enum Source {
-    /// A graph with this name: a file or a stand-in (a generated graph).
+    /// A graph, given by its name. The graph comes from a file, or is a stand-in (a generated
+    /// graph).
     Graph(String),
     /// An input that the workload itself provides.
     Named(&'static NamedInput),
-    /// An input that the workload generates from these settings. The text describes the settings.
+    /// An input that the workload generates from the settings in the first field. The text
+    /// describes these settings.
     Generated(Settings, String),
 }
 

@@ -46,8 +46,8 @@ pub struct Plan {
     pub(super) graphs: BTreeMap<String, InputRequest>,
     /// Whether the user requested all figures of the paper.
     pub(super) all_figures: bool,
-    /// The task of each run, by the key of the run. Runs with different keys may have equal tasks.
-    /// Equal tasks run only once.
+    /// The task of each run, by the key of the run (variant, scenario, input and seed). Runs with
+    /// different keys may have equal tasks. Equal tasks run only once.
     pub(super) runs: BTreeMap<RowKey, Task>,
 }
 
@@ -124,7 +124,7 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Every run of the plan: its key and its task.
+    /// Every run of the plan: its key (variant, scenario, input and seed) and its task.
     pub fn runs(&self) -> impl Iterator<Item = (&RowKey, &Task)> {
         self.runs.iter()
     }
@@ -190,9 +190,9 @@ impl Plan {
     }
 }
 
-/// The request for each input of the paper that its workload does not generate. For a graph, it is
-/// the file in `folder` with the name of the graph, or the stand-in (a generated graph) if there is
-/// no such file.
+/// The request for each input of the paper that its workload does not generate. The request for a
+/// graph names the file in `folder` that has the name of the graph. If there is no such file, the
+/// request names a stand-in (a generated graph).
 fn graphs(
     paper: &Paper,
     scale: Scale,

@@ -150,8 +150,8 @@ fn inputs(source: &Source, file: &PaperFile) -> Result<Vec<Input>, Error> {
     file.inputs.iter().map(input).collect()
 }
 
-/// The input that a workload generates with a size and settings. The settings `given` override the
-/// settings of the size.
+/// The input that a workload generates from its settings. `size` (such as `tiny`) selects settings
+/// of the workload, and the settings in `given` override them.
 fn generated(
     source: &Source,
     workload: &'static Workload,

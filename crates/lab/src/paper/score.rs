@@ -11,8 +11,8 @@ const NO_SIGN_BELOW: f64 = 0.005;
 /// A measured change agrees with the published change if their effects differ by at most this
 /// fraction of the published effect. The function `effect` defines the effect.
 const SHARE: f64 = 0.25;
-/// A measured change also agrees with the published change if their effects differ by at most this
-/// absolute amount. The function `effect` defines the effect.
+/// If the effects of a measured and a published change differ by at most this absolute amount, the
+/// changes agree even if [`SHARE`] is exceeded. The function `effect` defines the effect.
 const CLOSE: f64 = 0.02;
 /// The relative tolerance of the comparisons `~` (alike), `>=` and `<=` in a claim about an order.
 const ALIKE: f64 = 0.02;

@@ -36,7 +36,7 @@ impl AddressMap {
         Ok(AddressMap { words, line_bytes, first })
     }
 
-    /// The line of the machine for the line that has this number in the trace.
+    /// The machine's line that represents the line with the number `line` in the trace.
     pub(super) fn line(&self, line: u8) -> LineAddr {
         LineAddr(self.first + u64::from(line))
     }

@@ -77,8 +77,9 @@ impl Core {
         }
     }
 
-    /// Posts a read-modify-write whose old value is ignored. Returns `None` without posting on the
-    /// host, because each read-modify-write of the host returns the old value.
+    /// Posts a read-modify-write whose old value is ignored. If the thread runs on the host, posts
+    /// nothing and returns `None`, because each read-modify-write of the host returns the old
+    /// value.
     fn update(&self, (word, at): WordRef, kind: RmwKind, operand: u32, how: Semantics) -> Option<Accepted> {
         match self {
             Core::Wave(w) => Some(w.update(word, at, kind, operand, how)),

@@ -10,8 +10,8 @@ use super::paper::{INTERVALS, marks_note, show_drawing};
 use crate::comparison::{Comparison, Row};
 use crate::results::{Bar, Figure, Group, Interval, Shape};
 
-/// The figures of the page. Each entry has the title of a figure and the beginning of the text that
-/// describes its unit.
+/// The figures on the HTML page of a comparison. Each entry has the title of a figure and the
+/// beginning of the text that describes its unit.
 const DRAWN: [(&str, &str); 3] = [
     ("Speedup", "speedup over"),
     ("Traffic", "bytes on the network, relative to"),

@@ -14,7 +14,7 @@ use super::{number, waterfall};
 use crate::results::{Bar, Figure, Interval, Results, Row, Scored, Shape, Status};
 use crate::why::{Account, Difference};
 
-/// The name of the variant that runs on the paper's machine without changes.
+/// The name of the variant whose machine is the machine of the paper without changes.
 const BASE: &str = "base";
 
 /// The whole HTML report of a paper's results.

@@ -274,7 +274,7 @@ fn conditions(page: &mut Page, results: &StudyResults) {
     }
 }
 
-/// The maximum number of runs that the page lists.
+/// The maximum number of runs that the HTML page of a study lists.
 const RUNS_SHOWN: usize = 2000;
 
 fn runs(results: &StudyResults) -> Table {

@@ -28,10 +28,11 @@ const SAVED: Fill = Fill(0);
 /// The axis begins above zero if all boxes end at nearly the same value: the difference between the
 /// largest and the smallest end is smaller than this fraction of the largest end.
 const ZOOM_BELOW: f64 = 0.4;
-/// A box that is narrower than this number of pixels is shown a second time, enlarged.
+/// A box of the waterfall chart that is narrower than this number of pixels is shown a second time,
+/// enlarged.
 const THIN: f64 = 8.0;
-/// Thin boxes are shown a second time, enlarged, only if the larger scale makes them wider by more
-/// than this factor.
+/// Narrow boxes of the waterfall chart are shown a second time, enlarged, only if the larger scale
+/// makes them wider by more than this factor.
 const ENLARGE_MIN: f64 = 3.0;
 
 /// One row of the waterfall chart: its name, its box, and its number of cycles.

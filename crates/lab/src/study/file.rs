@@ -69,7 +69,7 @@ pub(super) struct ChartFile {
     pub(super) shape: Option<Spanned<String>>,
     pub(super) scale: Option<Spanned<String>>,
     pub(super) filter: Vec<Axis>,
-    /// The place of the chart's description in the file.
+    /// The place of the chart's description in the study's file.
     pub(super) span: Span,
 }
 

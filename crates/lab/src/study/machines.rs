@@ -27,8 +27,8 @@ pub(super) struct Machine {
 }
 
 impl Resolver<'_> {
-    /// Lists every machine of the file with every variant and every combination of the parameter
-    /// values that the file gives.
+    /// Lists every machine in the study's file, with every variant and every combination of the
+    /// parameter values that the file gives.
     pub(super) fn machines(&self, systems: &Systems) -> Result<Vec<Machine>, Error> {
         let file = self.file;
         let sizes: Vec<usize> = file.machine.iter().map(|axis| axis.values.len()).collect();
@@ -76,7 +76,7 @@ impl Resolver<'_> {
     }
 
     /// The changes that a variant and a combination of parameter values make to a machine. Each
-    /// change comes with its place in the file.
+    /// change comes with its place in the study's file.
     fn changes(&self, variant: Option<usize>, point: &[usize]) -> Vec<(Change, Span)> {
         let change = |axis: &Axis, Listed { value, span }: &Listed| {
             (Change { key: axis.name.clone(), value: value.clone() }, span.clone())
@@ -98,8 +98,9 @@ impl Resolver<'_> {
         })
     }
 
-    /// Returns the names of the counters that the runs will have, as far as they are known before
-    /// the runs. Returns an error if a protocol cannot use one of the machines.
+    /// Returns the names of the counters that the runs of the study will have, as far as they are
+    /// known before the runs. Returns an error if a protocol of `scenarios` cannot use one of
+    /// `machines`.
     pub(super) fn counters(
         &self,
         machines: &[Machine],

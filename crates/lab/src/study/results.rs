@@ -151,8 +151,8 @@ pub struct Chart {
     /// The names of the axes of the study whose values are the series (lines or kinds of bars) of
     /// the chart.
     pub series: Vec<String>,
-    /// Whether the figures have lines. Lines need numbers on the horizontal axis. Otherwise the
-    /// figures have bars.
+    /// Whether the figures have lines (true) or bars (false). Lines need numbers on the horizontal
+    /// axis.
     pub is_lines: bool,
     /// Whether the horizontal axis is logarithmic.
     pub is_log: bool,
@@ -178,8 +178,8 @@ pub struct ChartPoint {
     pub x: Value,
     /// The name of the series that the point belongs to.
     pub series: String,
-    /// The mean over the seeds with its 95% confidence interval. `None` if the value of a seed is
-    /// missing.
+    /// The value of the point: its mean over the seeds with its 95% confidence interval. `None` if
+    /// the value of a seed is missing.
     pub value: Option<Interval>,
     /// The reason why the value is missing. `None` if the point has a value.
     #[serde(default, skip_serializing_if = "Option::is_none")]

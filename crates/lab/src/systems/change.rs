@@ -299,7 +299,7 @@ fn insert(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(),
     }
 }
 
-/// Checks that a description with one change can be read as a machine.
+/// Checks that a machine description with one change can be read as a machine.
 fn read(table: &toml::Table, change: &Change) -> Result<(), Refusal> {
     let text = toml::to_string(table).map_err(|error| Refusal::Value(error.to_string()))?;
     let Err(error) = toml::from_str::<System>(&text) else { return Ok(()) };

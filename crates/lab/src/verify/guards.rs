@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use proto::words::{counted, grouped};
 use serde::Deserialize;
 
-/// The text of the record that is built into the program.
+/// The text of the record (the results of the mutants of guards) that is built into the program.
 const RECORD: &str = include_str!("../../../../docs/results/guards.toml");
 
 /// The numbers of mutants (protocols with a seeded fault) for each kind of result.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct GuardCounts {
-    /// The number of mutants that were killed or survived.
+    /// The number of mutants that were killed (a test detects their fault) or survived (no test
+    /// detects it).
     pub total: u64,
     /// The number of killed mutants: a test detects their fault.
     pub killed: u64,
@@ -64,8 +65,8 @@ pub struct Guards {
 }
 
 impl Guards {
-    /// Reads the record that is built into the program. `None` if the record has no mutant with a
-    /// result.
+    /// Reads the record (the results of the mutants of guards) that is built into the program.
+    /// `None` if the record has no mutant with a result.
     ///
     /// # Errors
     /// If the record has a syntax error. The error has the line.
@@ -78,7 +79,7 @@ impl Guards {
         Ok(Some(guards).filter(|guards| guards.finished > 0))
     }
 
-    /// A summary of the record in one sentence.
+    /// A summary, in one sentence, of the recorded results of the mutants.
     #[must_use]
     pub fn sentence(&self) -> String {
         format!(
@@ -89,7 +90,7 @@ impl Guards {
         )
     }
 
-    /// The record as a section of a Markdown page.
+    /// The recorded results of the mutants, as a section of a Markdown page.
     #[must_use]
     pub fn to_markdown(&self) -> String {
         let protocols: Vec<String> = self.protocols.iter().map(|name| format!("`{name}`")).collect();

@@ -99,7 +99,7 @@ pub struct Verifier {
     question: Question,
     /// The number of protocols whose verification has begun.
     begun: usize,
-    /// The programs of the previous protocol.
+    /// The programs to explore for the previous protocol. The next protocol may use them again.
     program_set: Option<ProgramSet>,
     complaints: Vec<String>,
 }
@@ -193,8 +193,8 @@ impl<'v> ReadyProtocol<'v> {
         self.programs.tests().len()
     }
 
-    /// Verifies the protocol. Then replays the counterexample of each finding, so that a chart of
-    /// it can be drawn.
+    /// Verifies the protocol. Then replays the counterexample of each finding (a violation that was
+    /// found), so that a chart of it can be drawn.
     ///
     /// # Errors
     /// The errors of [`verify::verify_programs`].

@@ -166,8 +166,8 @@ fn handed_on(placement: Placement) -> Placement {
 }
 
 /// Parts of the names of seeded faults. The first entry selects faults at the end of a kernel. The
-/// second entry selects faults at the beginning of a kernel, which is the only acquire in these
-/// programs.
+/// second entry selects faults at the beginning of a kernel, which is the only acquire in the
+/// litmus tests of this file.
 const FAULTS: [&[&str]; 2] = [&["KernelEnd", ", without "], &[": no Invalidate"]];
 
 fn is_of(mutant: &Mutant, fault: &[&str]) -> bool {

@@ -17,7 +17,8 @@ pub(super) enum Base {
     Rel(Rows),
     /// A relation that the search enumerates.
     Chosen(Chosen),
-    /// The intersection of an enumerated relation with fixed pairs.
+    /// The intersection of two relations: one that the search enumerates, and one that is the same
+    /// in all executions.
     Derived(Chosen, Rows),
     /// The union of reads-from, coherence and from-reads.
     Com,
@@ -232,8 +233,8 @@ pub(super) fn same_scope(level: &str, on: &Skeleton<'_>) -> Option<Rows> {
     threads.any(|t| on.program.scopes.around(t, level).is_some()).then_some(rows)
 }
 
-/// The events with this annotation in a LISA test. In `name` the first letter of the annotation may
-/// be a capital.
+/// The events of a LISA test that have the annotation `name`. Capital and small letters count as
+/// equal. `None` if the test does not have the annotation.
 fn tag_set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
     let lower = tag_of(name);
     let fits = |tag: &String| tag == name || *tag == lower || tag.eq_ignore_ascii_case(name);

@@ -1,4 +1,4 @@
-//! The lexer of models.
+//! The lexer of memory models in the `.cat` language.
 
 use crate::parse::scanner::{Scanner, shown};
 use crate::parse::{Place, TextError};
@@ -90,7 +90,7 @@ fn closing(text: &str, open: &str, close: &str) -> Option<usize> {
     }
 }
 
-/// Splits a model into tokens.
+/// Splits the text of a memory model into tokens.
 pub(super) fn lex(text: &str) -> Result<Vec<Token>, TextError> {
     let mut scanner = Scanner::new(text);
     let mut tokens = Vec::new();

@@ -87,7 +87,7 @@ pub(crate) struct Closure {
     /// All functions of the definition group (`let rec ... and ...`) that defines this function.
     /// This function may call them. `None` if the definition is not recursive.
     pub(crate) together: Option<Rc<Vec<Binding>>>,
-    /// The file that contains the definition.
+    /// The index, in the list of the model's files, of the file that defines the function.
     pub(crate) file: usize,
 }
 

@@ -28,7 +28,7 @@ pub struct Refusal {
     pub check: String,
     /// The property that the check requires.
     pub kind: CheckKind,
-    /// An execution that this check forbids and that all other checks allow.
+    /// An execution that the check `check` forbids and that all other checks of the model allow.
     pub execution: Execution,
     /// The events of a cycle that the check forbids. For a check that is not about cycles, the
     /// events of a pair that the check forbids.
@@ -195,8 +195,8 @@ pub fn narrate(program: &Program, execution: &Execution) -> String {
     text
 }
 
-/// The cycle of the refusal as text: the labels of its events and the relations between them, such
-/// as `b -po-> c -fr-> b`.
+/// The cycle of a refusal (a check that forbids an execution which all other checks allow) as text:
+/// the labels of its events and the relations between them, such as `b -po-> c -fr-> b`.
 #[must_use]
 pub fn cycle_text(execution: &Execution, refusal: &Refusal) -> String {
     let cycle = &refusal.cycle;

@@ -89,8 +89,8 @@ pub(crate) struct Gaps {
 /// Checks `program` against `model`.
 ///
 /// # Errors
-/// If the model does not fit the test: it uses a name that the format does not define,
-/// or a recursive definition does not converge.
+/// If the model does not fit the test: the model uses a name that the format of the test does not
+/// define, or a recursive definition of the model does not converge.
 pub fn check(program: &Program, model: &Model, options: &mut Options<'_>) -> Result<Report, TextError> {
     model.check_annotations(program)?;
     let has_flags = model.has_flags();

@@ -43,8 +43,8 @@ impl Visitor for Collector {
     }
 }
 
-/// The part of an execution that `Counter` distinguishes: the writes that the observed reads read
-/// from, and the coherence order.
+/// The part of an execution that the visitor [`Counter`] distinguishes: the writes from which its
+/// observed reads take their values, and the coherence order.
 type Observed = (Vec<usize>, Vec<EventSet>);
 
 /// A visitor that counts executions in groups. The executions of a group differ only in the writes

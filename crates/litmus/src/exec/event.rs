@@ -33,7 +33,7 @@ pub struct Meeting {
     /// The number of threads that must meet. `None` if the barrier waits for all threads of the
     /// scope instance `group` whose code has the barrier.
     pub quorum: Option<Value>,
-    /// Whether the thread only arrives and does not wait.
+    /// Whether the thread only arrives at the barrier and does not wait there.
     pub arrive: bool,
 }
 
@@ -82,7 +82,7 @@ pub struct Event {
     pub local: bool,
     /// The arrival at a barrier, if the event belongs to a barrier.
     pub meeting: Option<Meeting>,
-    /// The annotations of the instruction that no other field holds.
+    /// Those annotations of the instruction for which the event has no other field.
     pub tags: Vec<String>,
 }
 

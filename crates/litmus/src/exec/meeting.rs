@@ -25,7 +25,7 @@ struct Arrival {
     /// The events of the arrival. Empty if the thread still waits at the barrier when its path
     /// ends.
     events: EventSet,
-    /// Whether the thread only arrives and does not wait.
+    /// Whether the thread only arrives at the barrier and does not wait there.
     arrive: bool,
 }
 

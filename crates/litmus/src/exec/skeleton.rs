@@ -52,8 +52,8 @@ pub struct Skeleton<'p> {
     pub(crate) stuck: bool,
     /// For each read, the writes to its word.
     pub(crate) writes_of: Vec<EventSet>,
-    /// The undefined behaviour on these paths: its reason and its source line. `None` if the paths
-    /// have no undefined behaviour.
+    /// The undefined behaviour on the paths that the skeleton combines: its reason and its source
+    /// line. `None` if the paths have no undefined behaviour.
     pub fault: Option<(&'static str, u32)>,
     /// Whether, at some barrier, a thread waits for another thread that never arrives.
     pub divergent: bool,
@@ -113,9 +113,8 @@ impl<'p> Skeleton<'p> {
         Ok(of)
     }
 
-    /// Whether some waiting thread is certain to proceed. If so, this combination of paths gives no
-    /// executions of its own, because combinations with longer paths of that thread cover its
-    /// executions.
+    /// Whether some waiting thread is certain to proceed. If so, the combination `traces` of paths
+    /// gives no executions of its own: combinations with longer paths of that thread cover them.
     pub(crate) fn can_proceed(&self, traces: &[&Trace]) -> bool {
         traces.iter().any(|trace| match &trace.waits_at {
             None | Some(WaitPoint::Loop(_)) => false,

@@ -59,7 +59,8 @@ impl Kind {
         !matches!(self, Kind::Load | Kind::Store)
     }
 
-    /// Whether an operation of this kind expects a certain value.
+    /// Whether an operation of this kind expects a certain value: it waits for the value, or the
+    /// thread continues only if the operation reads the value.
     #[must_use]
     pub const fn expects(self) -> bool {
         matches!(self, Kind::Await | Kind::ConditionalLoad | Kind::Take)

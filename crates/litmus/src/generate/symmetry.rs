@@ -35,7 +35,8 @@ impl Renaming {
     }
 }
 
-/// For each number of threads, all permutations of the threads.
+/// Finds out which program skeletons differ only in names. Holds all permutations of the threads,
+/// for each number of threads.
 pub(super) struct Symmetry {
     orders: Vec<Vec<Vec<usize>>>,
 }

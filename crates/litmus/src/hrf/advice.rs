@@ -22,7 +22,7 @@ pub struct Change {
     pub place: InstrPlace,
     /// The scope of the instruction in the program.
     pub from: ScopeId,
-    /// The new scope.
+    /// The scope that the change gives the instruction.
     pub to: ScopeId,
 }
 
@@ -55,8 +55,8 @@ impl ChangeSet {
         lines.collect()
     }
 
-    /// The total number of threads in the new scopes. A smaller number means narrower scopes, which
-    /// are cheaper.
+    /// The total number of threads in the scopes that the changes give the instructions. A smaller
+    /// number means narrower scopes, which are cheaper.
     fn width(&self, program: &Program) -> u32 {
         self.changes.iter().map(|change| program.scopes.get(change.to).members.count()).sum()
     }

@@ -18,8 +18,9 @@ pub(crate) struct Clocks {
     /// the number of accesses of the second thread that the first thread knows. Indexed as
     /// `[closure][knowing thread][known thread]`.
     known: Vec<u16>,
-    /// For each channel and each thread, the number of accesses of the thread that releases have
-    /// recorded in the channel. Indexed as `[channel][known thread]`.
+    /// For each channel and each thread, the number of accesses of the thread that the channel
+    /// carries. A channel carries known accesses from releases to acquires. Indexed as
+    /// `[channel][known thread]`.
     released: Vec<u16>,
 }
 
@@ -50,7 +51,8 @@ impl Clocks {
         }
     }
 
-    /// Adds to the channel the accesses that thread `t` knows (that happen before its next step).
+    /// Adds to the channel the accesses that thread `t` knows (that happen before its next step). A
+    /// channel carries known accesses from releases to acquires.
     pub(crate) fn release(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {
@@ -62,8 +64,8 @@ impl Clocks {
         }
     }
 
-    /// Thread `t` gets to know the accesses that the channel carries: they are added to its known
-    /// accesses (those that happen before its next step).
+    /// Adds the accesses that the channel carries to the accesses that thread `t` knows (that
+    /// happen before its next step).
     pub(crate) fn acquire(&mut self, t: usize, channel: Channel, slots: [usize; 2]) {
         let row = self.row(usize::from(channel.closure), t);
         for slot in slots {

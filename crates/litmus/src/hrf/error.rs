@@ -41,37 +41,37 @@ pub enum CheckError {
     Undefined {
         /// The model that does not define the construct.
         model: Model,
-        /// The instruction that uses the construct.
+        /// The instruction that uses the undefined construct.
         place: InstrPlace,
-        /// The construct in words, with a suggestion of what to use instead.
+        /// The undefined construct in words, with a suggestion of what to use instead.
         what: String,
     },
     /// A thread synchronizes at a scope that it is not in.
     NotMember {
         /// The instruction that synchronizes.
         place: InstrPlace,
-        /// The name of the scope.
+        /// The name of the scope at which the thread synchronizes.
         scope: String,
     },
     /// The program is too large.
     TooLarge {
         /// The kind of elements of which the program has too many, such as instructions.
         what: &'static str,
-        /// The number of such elements in the program.
+        /// The number of elements of the kind `what` in the program.
         found: usize,
-        /// The limit on the number of such elements.
+        /// The limit on the number of elements of the kind `what`.
         max: usize,
     },
     /// An expression of an instruction has no value.
     Eval {
-        /// The place of the instruction.
+        /// The place of the instruction with the expression.
         place: InstrPlace,
         /// The reason why the expression has no value.
         error: EvalError,
     },
     /// An instruction accesses an address at which there is no location.
     NotAnAddress {
-        /// The place of the instruction.
+        /// The place of the instruction that accesses the address.
         place: InstrPlace,
         /// The value of the address expression.
         value: String,

@@ -15,7 +15,8 @@ pub struct Link {
     /// The number of the step that is the acquire.
     pub acquire: usize,
     /// The scope instance at which the release and the acquire pair. In HRF-direct, happens-before
-    /// combines the edge only with edges of the same scope instance.
+    /// combines this edge (from the release to the acquire) only with edges of the same scope
+    /// instance.
     pub scope: ScopeId,
 }
 
@@ -24,7 +25,7 @@ pub struct Link {
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Gap {
     /// No release follows the earlier of the two racing accesses, neither in the thread of that
-    /// access nor in another thread that has synchronized with this thread.
+    /// access nor in another thread that has synchronized with that thread.
     NoRelease,
     /// No acquire precedes the later of the two racing accesses.
     NoAcquire,

@@ -55,7 +55,7 @@ impl Plan {
     }
 }
 
-/// The rows (results of runs), by their keys.
+/// The rows (results of runs), by the keys of the runs (variant, scenario, input and seed).
 struct Data<'a> {
     rows: BTreeMap<&'a RowKey, &'a Row>,
     /// The names of all counters that at least one row has.

@@ -1,4 +1,4 @@
-//! The parser of models, with herd's grammar.
+//! The parser of memory models in the `.cat` language, with herd's grammar.
 //!
 //! Operators from loosest to tightest: `|`, `++`, `;`, `\`, `&`, `*` (a product), the
 //! prefix `~`, the postfixes `+ * ? ^-1`, application.
@@ -14,7 +14,7 @@ use super::lexer::{Kind, Token, lex};
 /// The maximum nesting depth of the statements, conditions and expressions of a model.
 const DEPTH_MAX: usize = 120;
 
-/// Words that cannot be names.
+/// The keywords of the `.cat` language, which cannot be names.
 const KEYWORDS: [&str; 34] = [
     "let",
     "rec",

@@ -113,7 +113,8 @@ struct Stager<'m, 's, 'p> {
     merged: Option<Merged>,
     calls: usize,
     work: usize,
-    /// The file of the statement that is evaluated now.
+    /// The index, in the list of the model's files, of the file with the statement that is
+    /// evaluated now.
     file: usize,
 }
 

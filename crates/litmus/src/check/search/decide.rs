@@ -25,7 +25,7 @@ enum Next<W> {
     DeadEnd,
 }
 
-/// The state to restore when a decision is undone.
+/// The state that the search restores when it undoes a decision.
 #[derive(Clone, Default)]
 pub(super) struct Saved<W> {
     co: Vec<EventSet<W>>,

@@ -42,15 +42,15 @@ impl Unfolder<'_> {
         self.leave(&mut outside)
     }
 
-    /// Ends the path here. The path has undefined behaviour.
+    /// Ends the path of `state`, because undefined behaviour ends it.
     pub(super) fn leave(&mut self, state: &mut State) -> Next {
         state.trace.registers = state.registers.iter().map(|r| r.value.clone()).collect();
         self.keep(state.trace.clone());
         Next::Stop
     }
 
-    /// The location with this address. `None` if there is no such location. An address computed
-    /// from an array must be in that array.
+    /// The location at the address `value`. `None` if there is no such location. If `base` is
+    /// given, the location must be in the array that contains `base`.
     fn resolve(&self, value: Value, base: Option<LocId>) -> Option<LocId> {
         let loc = value_address(value)?;
         let location = self.program.locations.get(usize::from(loc.0))?;

@@ -35,11 +35,11 @@ pub(crate) struct Trace {
     pub(crate) addr: Vec<EventSet>,
     pub(crate) data: Vec<EventSet>,
     pub(crate) ctrl: Vec<EventSet>,
-    /// The conditions under which this path is taken.
+    /// The conditions under which the thread takes the path.
     pub(crate) guards: Vec<Sym>,
     /// The values of the registers at the end of the path.
     pub(crate) registers: Vec<Sym>,
-    /// The undefined behaviour on this path: its reason and its source line. `None` if the path has
+    /// The undefined behaviour on the path: its reason and its source line. `None` if the path has
     /// no undefined behaviour.
     pub(crate) fault: Option<(&'static str, u32)>,
     /// The point where the thread waits at the end of the path. `None` if the thread does not wait.
@@ -308,7 +308,7 @@ impl Unfolder<'_> {
         }
     }
 
-    /// Adds a copy of the path that ends here, because the thread waits at `at`.
+    /// Adds a copy of the path to the results. The copy ends because the thread waits at `at`.
     fn wait_at(&mut self, state: &State, at: WaitPoint) {
         // In the models of OpenCL, a waiting thread has no final state.
         let whole = at.is_counted() && !state.trace.idle && self.program.dialect != Dialect::OpenCl;
