@@ -189,7 +189,7 @@ fn mutated_models_are_applied_or_refused() {
     assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
 }
 
-/// A model with the further constructs of herd's language.
+/// A model with constructs of herd's language that the project's own models do not use.
 const HERDS: &str = "C \"a title\"
 # comment
 include \"cross.cat\" /* and another */

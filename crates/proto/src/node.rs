@@ -52,7 +52,8 @@ crate::symbols! {
     pub enum TimerClass {
         /// Drain timer: when it expires, the next entry may leave a buffer.
         Drain,
-        /// Epoch timer: when it expires, the next epoch begins.
+        /// Epoch timer: when it expires, the next epoch of the protocol (a time for writes to some
+        /// addresses) begins.
         Epoch,
         /// Lease timer: when it expires, a lease ends. The protocol gives the duration.
         Lease,

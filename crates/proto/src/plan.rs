@@ -28,7 +28,7 @@ crate::symbols! {
     }
 }
 
-/// The caches and agents that a release or an acquire reaches.
+/// The part of the machine (caches, compute units, host) that a release or an acquire reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reach {
     /// Only the work-items of one compute unit.
@@ -242,14 +242,14 @@ impl<S: Symbol> Steps<S> {
 /// The plans of one kind of controller: for each operation, the sequence of steps that performs the
 /// operation.
 pub trait Plans: 'static {
-    /// The type of the steps.
+    /// The type of the steps of which the plans consist.
     type Step: Symbol + PartialEq;
     /// The identity of the plans (sequences of steps). It must differ from the identities of the
     /// other plans and tables of the protocol.
     const ID: TableId;
     /// The name by which the protocol's page calls the plans.
     const NAME: &'static str;
-    /// The steps of the operation with this key, which has its kind, order, scope level and hints.
+    /// The steps of an operation. Its key is its kind, memory order, scope level and hints.
     fn plan(key: PlanKey) -> &'static [Self::Step];
 }
 

@@ -182,7 +182,8 @@ pub(super) fn skip_comments(text: &str) -> &str {
     }
 }
 
-/// Skips the description between the first line and the opening brace.
+/// Skips the description of a test, which is between the first line of the test and the opening
+/// brace of the initial state.
 fn skip_preamble(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
     loop {
         skip_blank(scanner, Words::Dotted)?;
