@@ -49,8 +49,8 @@ pub struct PlanKey {
     pub order: Order,
     /// The level of the operation's scope.
     pub level: Level,
-    /// Whether the operation is a remote operation, which synchronizes with narrower scopes
-    /// elsewhere.
+    /// Whether the operation is a remote operation, which also synchronizes with operations of
+    /// other threads at narrower scopes.
     pub remote: bool,
     /// Whether the operation may be reordered with other commutative updates of the same word.
     pub commutative: bool,
@@ -249,7 +249,8 @@ pub trait Plans: 'static {
     const ID: TableId;
     /// The name by which the protocol's page calls the plans.
     const NAME: &'static str;
-    /// The steps of an operation. Its key is its kind, memory order, scope level and hints.
+    /// The steps of the operation with this key. A key consists of the operation's kind, memory
+    /// order, scope level and hints.
     fn plan(key: PlanKey) -> &'static [Self::Step];
 }
 

@@ -31,8 +31,8 @@ pub enum Change {
         /// The index of the wrong state.
         state: u8,
     },
-    /// Replace a row that stalls by the row of the same event in another state, which does not
-    /// stall.
+    /// Replace a row that stalls by a row that does not stall: the row of the same event in another
+    /// state.
     NoStall {
         /// The number of the row that stalls: state index times number of events plus event index.
         row: u16,

@@ -113,8 +113,8 @@ pub struct LineView {
     pub data: LineData,
 }
 
-/// A condition of a controller that lasts until a later step, such as a granted epoch (a time for
-/// writes to some addresses). Time lines draw it as an interval.
+/// A condition of a controller that lasts until a later step, such as a granted epoch (a time in
+/// which some addresses may be written). Time lines draw it as an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// The name of the track on which time lines draw the condition. A controller has at most one
@@ -158,7 +158,7 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
         let _ = out;
     }
     /// Appends to `out` the conditions of the controller. A condition is a state that lasts, such
-    /// as a granted epoch (a time for writes to some addresses). Time lines draw it.
+    /// as a granted epoch (a time in which some addresses may be written). Time lines draw it.
     fn conditions(&self, out: &mut Vec<Condition>) {
         let _ = out;
     }

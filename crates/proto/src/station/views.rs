@@ -124,8 +124,8 @@ impl<P: Protocol> Station<P> {
 
     /// The keys (events) that parked inputs wait for, with the number of inputs for each key.
     ///
-    /// This function and the next ones return lists. An iterator over nested maps would be
-    /// compiled for each protocol and each caller.
+    /// The result is a list, as for all functions that return parked inputs, because an iterator
+    /// over nested maps would be compiled for each protocol and each caller.
     #[must_use]
     pub fn parked_keys(&self) -> Vec<(Key, usize)> {
         let mut keys = Vec::new();
