@@ -52,7 +52,8 @@ pub struct PlanKey {
     /// Whether the operation is a remote operation, which also synchronizes with operations of
     /// other threads at narrower scopes.
     pub remote: bool,
-    /// Whether the operation may be reordered with other commutative updates of the same word.
+    /// Whether the operation is a commutative update, which may be reordered with other commutative
+    /// updates of the same word.
     pub commutative: bool,
 }
 

@@ -224,7 +224,8 @@ pub struct Hints {
     /// Whether the operation also synchronizes with operations of other threads at narrower scopes
     /// (remote-scope promotion).
     pub remote: bool,
-    /// Whether the operation may be reordered with other commutative updates of the same word.
+    /// Whether the operation is a commutative update, which may be reordered with other commutative
+    /// updates of the same word.
     pub commutative: bool,
 }
 
