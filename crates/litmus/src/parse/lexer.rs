@@ -41,9 +41,10 @@ pub(super) struct Token {
 /// The characters that words of a test may contain. Each test format uses one of these two sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Words {
-    /// Letters, digits and underscores.
+    /// Words consist of letters, digits and underscores.
     C,
-    /// Letters, digits, underscores, dots, and a leading percent sign: `st.release.gpu`, `%r1`.
+    /// Words consist of letters, digits, underscores, dots, and a leading percent sign, such as
+    /// `st.release.gpu` and `%r1`.
     Dotted,
 }
 
