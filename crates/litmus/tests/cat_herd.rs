@@ -1,5 +1,5 @@
 //! Tests models in herd's style: every construct of the language in small models. Compares herd's
-//! own models with the models of the tool.
+//! own models with the models of Fencepost.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::{Path, PathBuf};

@@ -42,7 +42,7 @@ fn error(model: &str) -> String {
 const COHERENT: &str = "acyclic po-loc | rf | co | fr\n";
 
 /// Whether the expressions `a` and `b` are the same relation on all executions of the test.
-/// `before` are statements that come before them in the model.
+/// `before` are statements that precede the two expressions in the model.
 fn same(before: &str, a: &str, b: &str) -> bool {
     let flag = |name: &str, a: &str, b: &str| format!("flag ~empty ({a}) \\ ({b}) as {name}\n");
     let report = run(&format!("{COHERENT}{before}\n{}{}", flag("more", a, b), flag("less", b, a)));

@@ -53,8 +53,8 @@ fn a_hash_of_two_threads_is_herds() {
     expect(text, "f259d8efc86e0b40c7168bf58524ab49");
 }
 
-/// A change of a part of the test that the hash covers changes the hash. A change of any other part
-/// does not change the hash.
+/// The hash covers some parts of the test. If such a part changes, the hash changes. If any other
+/// part changes, the hash stays the same.
 #[test]
 fn a_hash_depends_on_state_code_and_observed_terms() {
     let of = |text: &str| hash(text, &parse(text).unwrap_or_else(|error| panic!("{error}\n{text}")));

@@ -65,8 +65,9 @@ impl Comparison {
         Comparison { models, so_far: Compared::default() }
     }
 
-    /// Compares the two engines on the program under one reading (interpretation of an HRF model).
-    /// Successive programs get the readings of a fixed list in turn.
+    /// Compares the cat engine and the exploring engine on the program under one reading
+    /// (interpretation of an HRF model). Successive programs get the readings of a fixed list in
+    /// turn.
     fn compare(&mut self, program: &Program, text: &str) {
         let (reading, model) = &self.models[self.so_far.programs % self.models.len()];
         let explored = hrf::check(program, &Options::new(*reading)).unwrap();
@@ -186,9 +187,9 @@ fn cat_and_exploration_agree_on_random_programs() {
     assert!(comparison.so_far.racy > 0 && comparison.so_far.synchronized > 0);
 }
 
-/// Compares the two engines on the public sample of tests, if an environment variable names the
-/// folder of the sample. The tests are written by hand, and have loops, computed addresses and
-/// compare-and-swaps.
+/// Compares the engine for cat models with the engine that explores the HRF models, on a public
+/// collection of litmus tests, if the environment variable `FENCEPOST_LITMUS_SAMPLE` names its
+/// folder. The tests are written by hand, and have loops, computed addresses and compare-and-swaps.
 #[test]
 fn cat_and_exploration_agree_on_the_sample() {
     let Some(root) = std::env::var_os("FENCEPOST_LITMUS_SAMPLE").map(PathBuf::from) else {

@@ -289,7 +289,8 @@ fn a_failed_update_only_reads() {
     assert!(!passes("int r0 = cmpxchg_acquire(y, 7, 5);"));
 }
 
-/// The tool uses its own file `lock.cat` in place of any other file with this name.
+/// If a model includes `lock.cat`, Fencepost uses its own file, and does not read a file with this
+/// name beside the model.
 #[test]
 fn a_file_of_locks_beside_the_model_is_not_read() {
     let mut include = |_: &str| Ok("this is no model (".to_owned());

@@ -96,10 +96,10 @@ fn a_run_is_drawn_with_its_cycle() {
 }
 
 /// A test of four threads. Two threads `a` and `b` buffer their stores, so that the loads of both
-/// may return zero. No interleaving shows this outcome. The third thread, the observer, spins in
-/// this case if the conditions in its instructions `further` hold. The fourth thread executes
-/// `writer`, which ends the spinning. `writer_first` says whether the writer is the first or the
-/// last thread.
+/// may return zero. No interleaving shows this outcome. In this outcome, a thread called the
+/// observer spins, if the conditions in its instructions `further` hold. The remaining thread
+/// executes `writer`, which ends the spinning. It is the first thread of the test if `writer_first`
+/// is true, and the last thread otherwise.
 fn spins_on_weak_memory(writer_first: bool, further: &[&str], end: &str, writer: &[&str]) -> String {
     let a = ["st.relaxed.gpu x, 1", "ld.relaxed.gpu r0, y", "beq r0, 1, A", "st.relaxed.gpu a, 1", "A:"];
     let b = ["st.relaxed.gpu y, 1", "ld.relaxed.gpu r0, x", "beq r0, 1, B", "st.relaxed.gpu b, 1", "B:"];

@@ -1,5 +1,5 @@
-//! Checks the tests of the public sample, if an environment variable names the folder of the
-//! sample.
+//! Checks a public collection of litmus tests (the sample), if the environment variable
+//! `FENCEPOST_LITMUS_SAMPLE` names its folder.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::PathBuf;

@@ -1,5 +1,6 @@
-//! Checks the liveness tables of the public sample (tests with the expected answers about
-//! termination), if an environment variable names the folder of the sample.
+//! Checks the liveness tables (tests with the expected answers about termination) of a public
+//! collection of litmus tests, if the environment variable `FENCEPOST_LITMUS_SAMPLE` names its
+//! folder.
 #![allow(clippy::print_stderr, reason = "a skipped test says so")]
 
 use std::path::{Path, PathBuf};

@@ -189,7 +189,8 @@ fn mutated_models_are_applied_or_refused() {
     assert!(read > 100 && refused > 100, "{read} read, {refused} refused");
 }
 
-/// A model with the further constructs of herd's language.
+/// A model that uses many constructs of herd's language, for a test that changes the model at
+/// random.
 const HERDS: &str = "C \"a title\"
 # comment
 include \"cross.cat\" /* and another */

@@ -11,7 +11,7 @@ use litmus::check::{Options, Report, check};
 #[path = "common/vulkan.rs"]
 mod random;
 
-/// Parses the other model, without its title and comments.
+/// Parses the model of the other tool, without its title and comments.
 fn other(text: &str) -> Model {
     let lines = text.lines().skip(1).map(|line| line.split("//").next().unwrap_or(""));
     let text = lines.collect::<Vec<_>>().join("\n");

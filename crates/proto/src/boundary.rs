@@ -53,8 +53,8 @@ impl Boundary {
         }
     }
 
-    /// The operation of the requests of this step: `KernelBegin` or `KernelEnd`, with the number of
-    /// the kernel.
+    /// The operation of the requests in this step of a kernel's beginning or end: `KernelBegin` or
+    /// `KernelEnd`, with the number of the kernel.
     #[must_use]
     pub const fn op(self, kernel: KernelId) -> Op {
         match self {

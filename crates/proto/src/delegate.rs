@@ -1,4 +1,4 @@
-//! Delegation to an inner controller.
+//! Delegation of a controller's methods to an inner controller.
 
 /// Generates methods of a [`Controller`](crate::Controller) that only call the same method of a
 /// controller in a field: `delegate! { cache: victims, lines }` uses the field `cache`. At the

@@ -178,9 +178,9 @@ impl<M> Effects<M> {
         self.spends.push((slot, on));
     }
 
-    /// Arms a timer of this class. The driver (such as the simulator) knows the duration, unless
-    /// the protocol gives the durations of this class ([`TimerClass::is_timed`]). In that case, the
-    /// timer expires after one tick.
+    /// Arms a timer of this class. The driver (such as the simulator) knows its duration.
+    /// Exception: a timer of a class whose durations the protocol gives ([`TimerClass::is_timed`])
+    /// expires after one tick.
     #[inline]
     pub fn timer(&mut self, class: TimerClass) {
         if class.is_timed() {

@@ -33,7 +33,7 @@ pub struct Home {
     pub chiplet: u16,
     /// The number of the bank, counted over all chiplets.
     pub bank: u16,
-    /// The number of the line among the lines of that bank, from 0 without gaps.
+    /// The number of the line among the lines of its bank, counted from 0 without gaps.
     pub index: u64,
 }
 

@@ -100,7 +100,7 @@ pub struct KindLevel {
     pub array: CacheShape,
     /// The size of a line in bytes.
     pub line_bytes: u16,
-    /// The kind of controller below, or `None` for memory.
+    /// The kind of the controllers at the next level towards memory, or `None` if memory is next.
     pub below: Option<u8>,
     /// The level with which this level shares its network connections, if any.
     pub beside: Option<Beside>,

@@ -28,7 +28,7 @@ crate::symbols! {
     }
 }
 
-/// The caches and agents that a release or an acquire reaches.
+/// The part of the machine (caches, compute units, host) that a release or an acquire reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Reach {
     /// Only the work-items of one compute unit.
@@ -49,10 +49,11 @@ pub struct PlanKey {
     pub order: Order,
     /// The level of the operation's scope.
     pub level: Level,
-    /// Whether the operation is a remote operation, which synchronizes with narrower scopes
-    /// elsewhere.
+    /// Whether the operation is a remote operation, which also synchronizes with operations of
+    /// other threads at narrower scopes.
     pub remote: bool,
-    /// Whether the operation may be reordered with other commutative updates of the same word.
+    /// Whether the operation is a commutative update, which may be reordered with other commutative
+    /// updates of the same word.
     pub commutative: bool,
 }
 
@@ -242,14 +243,15 @@ impl<S: Symbol> Steps<S> {
 /// The plans of one kind of controller: for each operation, the sequence of steps that performs the
 /// operation.
 pub trait Plans: 'static {
-    /// The type of the steps.
+    /// The type of the steps of which the plans consist.
     type Step: Symbol + PartialEq;
     /// The identity of the plans (sequences of steps). It must differ from the identities of the
     /// other plans and tables of the protocol.
     const ID: TableId;
     /// The name by which the protocol's page calls the plans.
     const NAME: &'static str;
-    /// The steps of the operation with this key, which has its kind, order, scope level and hints.
+    /// The steps of the operation with this key. A key consists of the operation's kind, memory
+    /// order, scope level and hints.
     fn plan(key: PlanKey) -> &'static [Self::Step];
 }
 

@@ -221,9 +221,11 @@ pub struct Issuer {
 /// Hints of the program to the hardware.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Hints {
-    /// Whether the operation synchronizes with narrower scopes elsewhere (remote-scope promotion).
+    /// Whether the operation also synchronizes with operations of other threads at narrower scopes
+    /// (remote-scope promotion).
     pub remote: bool,
-    /// Whether the operation may be reordered with other commutative updates of the same word.
+    /// Whether the operation is a commutative update, which may be reordered with other commutative
+    /// updates of the same word.
     pub commutative: bool,
 }
 

@@ -21,7 +21,7 @@ pub enum Change {
     DropAction {
         /// The number of the row: state index times number of events plus event index.
         row: u16,
-        /// The index of the action in the row.
+        /// The index, in the row, of the action that is left out.
         action: u8,
     },
     /// Let one row of the table change the state of the line to a wrong state.
@@ -31,8 +31,8 @@ pub enum Change {
         /// The index of the wrong state.
         state: u8,
     },
-    /// Replace a row that stalls by the row of the same event in another state, which does not
-    /// stall.
+    /// Replace a row that stalls by a row that does not stall: the row of the same event in another
+    /// state.
     NoStall {
         /// The number of the row that stalls: state index times number of events plus event index.
         row: u16,
@@ -41,7 +41,7 @@ pub enum Change {
     },
     /// Leave one step out of every plan (the sequence of steps that performs an operation).
     DropStep {
-        /// The index of the step in the enumeration of all steps.
+        /// The index, in the enumeration of all steps, of the step that is left out.
         step: u8,
     },
     /// Leave one step out of the plan (the sequence of steps) of this key (operation, order, scope
@@ -50,7 +50,7 @@ pub enum Change {
     DropStepOf {
         /// The key (operation, order, scope level and hints) of the plan that changes.
         plan: PlanKey,
-        /// The position of the step in the plan.
+        /// The position, in the plan, of the step that is left out.
         at: u8,
     },
     /// Exchange two neighbouring steps in the plan (the sequence of steps) of this key (operation,
@@ -59,7 +59,7 @@ pub enum Change {
     StepEarly {
         /// The key (operation, order, scope level and hints) of the plan that changes.
         plan: PlanKey,
-        /// The position of the first of the two steps.
+        /// The position, in the plan, of the first of the two exchanged steps.
         at: u8,
     },
     /// Replace the plan (the sequence of steps) of one key by the plan of another key, with a

@@ -39,7 +39,7 @@ pub enum After {
 }
 
 impl<S, A> Row<S, A> {
-    /// A copy of this row in which the input waits for the fill after the actions.
+    /// A copy of this row in which the request, after the actions, waits for the fill of its line.
     #[must_use]
     pub fn wait(self) -> Self {
         self.with(After::Wait)
@@ -188,7 +188,8 @@ pub struct TableView {
     pub name: &'static str,
     /// The name and the description of each state.
     pub states: Vec<(&'static str, &'static str)>,
-    /// The indices of the states that no line in the cache has.
+    /// The indices of the states that are only used to look up rows: no line in the cache ever has
+    /// such a state.
     pub never_stored: Vec<usize>,
     /// The name and the description of each event.
     pub events: Vec<(&'static str, &'static str)>,

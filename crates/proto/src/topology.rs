@@ -282,7 +282,9 @@ impl Topology {
         Ok(())
     }
 
-    /// Checks the names of a level, its path to memory and its place on the network.
+    /// Checks one level against the other levels: its name is unique, it has a path to memory, and
+    /// the level `beside` it (if any) exists and has network connections of its own. Also checks
+    /// the number of controllers of the level.
     fn check_place(&self, at: usize, level: &MemoryLevel) -> Result<(), String> {
         let name = &level.name;
         if self.levels[..at].iter().any(|other| other.name == *name) {

@@ -92,10 +92,11 @@ pub struct Uses {
     /// request. They count in the step of that request.
     pub fetches: u32,
     /// Requests for an atomic access. Such a request is counted when it is complete or begins to
-    /// wait for a fill. At this point it is known whether the request needed anything from below:
-    /// it did if one of its steps sent a message or a memory operation, or if it waits for a fill.
+    /// wait for a fill. At this point it is known whether the request needed anything from the
+    /// level below: it did if one of its steps sent a message or a memory operation, or if it waits
+    /// for a fill.
     pub sync_accesses: u32,
-    /// Requests for an atomic access that needed nothing from below.
+    /// Requests for an atomic access that needed nothing from the level below.
     pub sync_hits: u32,
     /// Atomic accesses to a line that was registered to another controller. The access takes the
     /// registration away from that controller. The controller that detects this loss counts the
@@ -116,7 +117,7 @@ pub struct Uses {
     pub atomics: u32,
     /// Invalidations of a whole cache, counted separately for each cause.
     pub invalidations: ByCause,
-    /// Lines that were in the cache when a whole cache was invalidated.
+    /// Lines that were in a cache when this whole cache was invalidated.
     pub lines_invalidated: u32,
     /// Flushes of a whole cache, or registrations of all stored lines, counted separately for each
     /// cause. Each flush or registration is counted when it begins.

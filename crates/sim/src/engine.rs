@@ -45,7 +45,7 @@ pub(crate) enum Event {
 
 impl Event {
     /// Whether the machine counts as busy while this event is pending. True for all events except
-    /// timers and deadlines.
+    /// `Timer` and `Deadline`.
     fn is_live(self) -> bool {
         !matches!(self, Event::Timer(..) | Event::Deadline(_))
     }
@@ -55,7 +55,7 @@ impl Event {
 #[derive(Debug)]
 pub(crate) struct Engine {
     queue: EventQueue<Event>,
-    /// The number of pending events, not counting timers and deadlines.
+    /// The number of pending events, not counting the events `Timer` and `Deadline`.
     live: u64,
     seed: u64,
     failure: Option<RunError>,
@@ -98,7 +98,8 @@ impl Engine {
         self.queue.push(when, event);
     }
 
-    /// Whether all pending events are timers and deadlines.
+    /// Whether all pending events are of the kinds `Timer` and `Deadline`, which do not keep the
+    /// machine busy.
     #[inline]
     pub(crate) fn is_quiet(&self) -> bool {
         self.live == 0

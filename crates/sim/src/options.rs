@@ -52,17 +52,19 @@ pub struct ScopeReplacement {
     pub file: String,
     /// The number of the line in the source file.
     pub line: u32,
-    /// The column at which the operation begins in that line, as the compiler counts it.
+    /// The column at which the operation begins in its line of the source file, as the compiler
+    /// counts columns.
     pub column: u32,
-    /// The scope level that the program names at this place. Operations there with other levels
-    /// keep their levels.
+    /// The scope level to replace. Operations at the same place in the source that name another
+    /// level keep their level.
     pub from: Level,
     /// The scope level that replaces `from`.
     pub to: Level,
 }
 
 impl ScopeReplacement {
-    /// Replaces the scope level of `op`, if `op` comes from this place and names the level `from`.
+    /// Replaces the scope level of `op`, if `op` comes from the replacement's place in the source
+    /// and names the level `from`.
     pub(crate) fn apply(&self, op: &mut Posted) {
         let site = (op.site.line(), op.site.column(), op.site.file());
         if op.semantics.level == self.from && site == (self.line, self.column, self.file.as_str()) {

@@ -49,8 +49,8 @@ pub fn run_subject<Pr: Probe>(
     Ok(outcome(system, machine.run()?))
 }
 
-/// The names of the counters in a sample of a run on this machine. The names of message counters
-/// (`messages.NAME` and `message_bytes.NAME`) are left out.
+/// The names of the counters in a sample (the values of all counters at one time) of a run on this
+/// machine. The names of message counters (`messages.NAME` and `message_bytes.NAME`) are left out.
 ///
 /// # Errors
 /// If the protocol cannot run on the machine.

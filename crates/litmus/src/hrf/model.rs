@@ -50,7 +50,7 @@ pub enum SyncOrder {
 }
 
 impl SyncOrder {
-    /// The word that selects the rule on the command line.
+    /// The word that selects this rule (with or without regard to locations) on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -74,7 +74,7 @@ pub enum RelaxedAs {
 }
 
 impl RelaxedAs {
-    /// The word that selects the treatment on the command line.
+    /// The word that selects this treatment of relaxed atomics on the command line.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -196,7 +196,7 @@ impl fmt::Display for Reading {
     }
 }
 
-/// The options of a check.
+/// The options of a check of a program against an HRF model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
     /// The reading (interpretation) of the model: the model, and a decision for each question that

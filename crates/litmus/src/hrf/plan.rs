@@ -8,7 +8,7 @@ use super::scoping::{Role, Scoping};
 use super::{CheckError, Options};
 use crate::program::{Access, Expr, Instr, LocId, Program, Term, ThreadId};
 
-/// The results of the analysis for one instruction.
+/// One instruction, with the results of the analysis of its program before the search.
 #[derive(Clone, Debug)]
 pub(crate) struct Op {
     pub(crate) roles: Roles,
@@ -20,8 +20,8 @@ pub(crate) struct Op {
     pub(crate) local: bool,
 }
 
-/// The results of the analysis for one thread. Positions in its code run from 0 to `code.len()`,
-/// the position after the last instruction.
+/// One thread, with the results of the analysis of its program before the search. Positions in its
+/// code run from 0 to `code.len()`, the position after the last instruction.
 #[derive(Clone, Debug)]
 pub(crate) struct ThreadPlan {
     pub(crate) ops: Vec<Op>,

@@ -254,7 +254,7 @@ fn sets_json(program: &Program, sets: &[ChangeSet]) -> Vec<Value> {
 }
 
 impl Advice {
-    /// The advice as JSON.
+    /// The advice on the scopes of the program as JSON.
     #[must_use]
     pub fn json(&self, program: &Program) -> Value {
         match self {

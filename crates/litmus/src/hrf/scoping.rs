@@ -25,7 +25,7 @@ pub struct Role {
 }
 
 /// A channel, which carries the known accesses of threads from releases to acquires. A release
-/// writes the accesses that its thread knows to channels, and an acquire reads channels. A channel
+/// writes the known accesses of its thread to channels, and an acquire reads channels. A channel
 /// belongs to one closure (a set of edges that happens-before may combine).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Channel {

@@ -74,8 +74,8 @@ struct Frame {
     footprints: Vec<Footprint>,
     todo: u64,
     sleep: u64,
-    /// The thread whose step has two choices, of which the search has taken the first and still has
-    /// to try the second. `None` if there is no such thread.
+    /// The thread whose step has a second choice that the search still has to try. `None` if there
+    /// is no such thread.
     second: Option<u8>,
     key: u128,
     /// Whether some execution that continues from this state ends in a final state that the filter

@@ -14,7 +14,7 @@ use crate::program::{Access, Barrier, Cas, Expr, Instr, ThreadId, Value, value_a
 /// The maximum number of accesses of a thread in one execution.
 pub(crate) const ACCESSES_MAX: usize = 1000;
 
-/// The progress of a thread at the instruction at its position.
+/// The progress of a thread at its current instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
     /// The thread is ready for the instruction at its position.

@@ -30,7 +30,7 @@ pub enum StepKind {
 /// A step of an execution, with the values that it read and wrote.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExecutionStep {
-    /// The place of the instruction that the step executes.
+    /// The instruction that the step executes: its thread, its position in the code and its line.
     pub place: InstrPlace,
     /// The kind of the step.
     pub kind: StepKind,

@@ -52,9 +52,9 @@ impl fmt::Display for Incomplete {
 /// Two instructions whose accesses conflict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Conflicting {
-    /// The instruction of the thread with the lower number.
+    /// Of the two conflicting instructions, the instruction of the thread with the lower number.
     pub first: InstrPlace,
-    /// The other instruction, of the thread with the higher number.
+    /// Of the two conflicting instructions, the instruction of the thread with the higher number.
     pub second: InstrPlace,
     /// The kind of the conflict.
     pub kind: RaceKind,
@@ -65,14 +65,14 @@ pub struct Conflicting {
 pub struct Race {
     /// The two accesses that race.
     pub pair: Conflicting,
-    /// The word that both accesses use.
+    /// The word that both racing accesses use.
     pub location: LocId,
-    /// The steps of an execution up to the race. The last step makes the second of the two
+    /// The steps of an execution up to the race. The last step makes the second of the two racing
     /// accesses.
     pub execution: Execution,
     /// The numbers of the two steps of `execution` that make the racing accesses.
     pub steps: (usize, usize),
-    /// The reasons why no chain of synchronization orders the accesses.
+    /// The reasons why no chain of synchronization orders the two racing accesses.
     pub gaps: Vec<Gap>,
 }
 

@@ -151,7 +151,7 @@ impl Column<'_> {
         Ok(init::register(&mut self.thread, &name))
     }
 
-    /// Reads a number or a register of the thread.
+    /// Reads a number, or a register of the column's thread.
     pub(super) fn value(&mut self) -> Result<Expr, TextError> {
         if let Kind::Word(name) = self.cursor.peek().clone() {
             let place = self.cursor.place();

@@ -34,7 +34,7 @@ pub enum TextErrorKind {
 /// An error in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
-    /// The file, if it is known.
+    /// The name of the file that contains the text, if the name is known.
     pub file: Option<String>,
     /// The place of the error.
     pub place: Place,

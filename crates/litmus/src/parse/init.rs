@@ -168,7 +168,7 @@ fn type_word(word: &str) -> bool {
         || word.starts_with("atomic_uint")
 }
 
-/// The properties of a C type that its words specify.
+/// The properties that the words of a C type (such as `global` and `atomic_int`) give to the type.
 #[derive(Clone, Copy, Default)]
 pub(super) struct TypeWords {
     pub(super) any: bool,

@@ -41,9 +41,10 @@ pub(super) struct Token {
 /// The characters that words of a test may contain. Each test format uses one of these two sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Words {
-    /// Letters, digits and underscores.
+    /// Words consist of letters, digits and underscores.
     C,
-    /// Letters, digits, underscores, dots, and a leading percent sign: `st.release.gpu`, `%r1`.
+    /// Words consist of letters, digits, underscores, dots, and a leading percent sign, such as
+    /// `st.release.gpu` and `%r1`.
     Dotted,
 }
 
@@ -182,7 +183,8 @@ pub(super) fn skip_comments(text: &str) -> &str {
     }
 }
 
-/// Skips the description between the first line and the opening brace.
+/// Skips the description of a test, which is between the first line of the test and the opening
+/// brace of the initial state.
 fn skip_preamble(scanner: &mut Scanner<'_>) -> Result<(), TextError> {
     loop {
         skip_blank(scanner, Words::Dotted)?;

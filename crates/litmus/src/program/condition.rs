@@ -36,11 +36,11 @@ pub enum Prop {
 /// property of the condition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Quantifier {
-    /// Some state has the property.
+    /// At least one final state has the property of the condition.
     Exists,
-    /// No state has the property.
+    /// No final state has the property of the condition.
     NotExists,
-    /// Every state has the property.
+    /// Every final state has the property of the condition.
     Forall,
 }
 
@@ -91,8 +91,8 @@ impl Prop {
 }
 
 impl Condition {
-    /// Whether the condition is met. `some` says whether at least one final state has the property.
-    /// `every` says whether all final states have the property.
+    /// Whether the condition is met. `some` says whether at least one final state has the
+    /// condition's property. `every` says whether all final states have it.
     #[must_use]
     pub const fn verdict(&self, some: bool, every: bool) -> bool {
         match self.quantifier {

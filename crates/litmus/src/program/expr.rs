@@ -140,7 +140,7 @@ impl Expr {
         Expr::Binary(op, Box::new(a), Box::new(b))
     }
 
-    /// The expression `a == value`.
+    /// The expression `self == value`.
     #[must_use]
     pub fn equals(self, value: Value) -> Expr {
         Expr::binary(BinaryOp::Eq, self, Expr::Const(value))

@@ -158,7 +158,8 @@ pub struct Fence {
     /// The accesses that the fence orders if it is a PTX proxy fence, or `None` for any other
     /// fence.
     pub proxy: Option<FenceProxy>,
-    /// Whether the fence is a remote operation.
+    /// Whether the fence is a remote operation: an operation that also synchronizes with operations
+    /// of other threads at narrower scopes.
     pub remote: bool,
     /// Further annotations of the fence. Each annotation is the name of a set of events that a
     /// model uses.
@@ -172,11 +173,12 @@ pub struct Fence {
 /// takes the key.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Section {
-    /// The address of the word.
+    /// The address of the word that the SRCU fence names.
     pub address: Expr,
-    /// The key that the end of a section takes.
+    /// The key that a fence at the end of a critical section takes. `None` for a fence at the
+    /// start.
     pub key: Option<Expr>,
-    /// The register for the key that the start of a section returns.
+    /// The register for the key that a fence at the start of a critical section returns.
     pub dst: Option<Reg>,
 }
 

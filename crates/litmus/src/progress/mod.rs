@@ -4,7 +4,8 @@
 //! There are two searches. The first search executes the threads step by step over one memory, and
 //! looks for cycles of states. Every model allows the runs of this search. The second search
 //! examines the executions that the model allows, including those that no interleaving produces. It
-//! looks for threads whose last loop iteration only reads, and reads the final values of memory.
+//! looks for threads that spin: all accesses of their last loop iteration are reads, and these
+//! reads return the final values of memory.
 
 mod lasso;
 mod machine;
@@ -34,7 +35,7 @@ pub struct RunStep {
 /// A run that does not terminate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InfiniteRun {
-    /// The steps before the cycle, which are taken once.
+    /// The steps that the run takes once, before the cycle of steps that it repeats for ever.
     pub prefix: Vec<RunStep>,
     /// The steps of the cycle, which repeats for ever.
     pub round: Vec<RunStep>,

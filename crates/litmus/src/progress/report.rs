@@ -19,7 +19,7 @@ pub struct Report {
     pub model: String,
     /// The scheduler whose progress guarantees the search assumed.
     pub scheduler: Scheduler,
-    /// Whether the search has found no execution that does not terminate.
+    /// False if the search has found an execution that never terminates, otherwise true.
     pub verdict: bool,
     /// An execution that does not terminate. `None` if the search found none.
     pub witness: Option<Witness>,

@@ -70,8 +70,8 @@ impl Answer<'_> {
     }
 
     /// Whether the verdict is certain: a complete search would give the same verdict. An incomplete
-    /// search can have a certain verdict, too. For example, one final state with the property
-    /// decides the condition `exists`.
+    /// search can have a certain verdict, too. For example, a single final state with the property
+    /// `p` decides the condition `exists p`.
     #[must_use]
     pub fn is_decided(&self) -> bool {
         match &self.finding {
@@ -252,8 +252,9 @@ impl Answer<'_> {
     }
 }
 
-/// Whether the state decides the test's condition. For `forall`, a state without the property
-/// decides the condition. For the other quantifiers, a state with the property decides it.
+/// Whether the state decides the test's condition. A condition `forall p` is decided by a state
+/// without the property `p`. A condition `exists p` or `~exists p` is decided by a state with the
+/// property `p`.
 fn decides_condition(program: &Program, state: &check::State) -> bool {
     state.satisfies == (program.condition.quantifier != Quantifier::Forall)
 }

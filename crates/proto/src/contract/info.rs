@@ -29,7 +29,8 @@ pub enum Sharing {
     /// scope orders nothing between these work-groups.
     Scoped,
     /// The program must use a scope that includes all work-groups that share the data, or a remote
-    /// operation (an operation that synchronizes with narrower scopes elsewhere).
+    /// operation (an operation that also synchronizes with operations of other threads at narrower
+    /// scopes).
     Remote,
     /// The program may use any scope, because an atomic of this protocol is correct at every scope.
     Unscoped,

@@ -113,8 +113,8 @@ pub struct LineView {
     pub data: LineData,
 }
 
-/// A condition of a controller that lasts until a later step, such as a granted epoch. Time lines
-/// draw it as an interval.
+/// A condition of a controller that lasts until a later step, such as a granted epoch (a time in
+/// which some addresses may be written). Time lines draw it as an interval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Condition {
     /// The name of the track on which time lines draw the condition. A controller has at most one
@@ -147,8 +147,9 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
         None
     }
     /// Appends to `out` the ways of a set that may be evicted, with their ranks. While an eviction
-    /// of several steps is under way in a set, the controller offers no way of that set. It wakes
-    /// [`Key::Way`] when the way is free.
+    /// of several steps is under way in a set, the controller offers no way of that set. When the
+    /// evicted way is free, the controller wakes the inputs that wait for a way of that set
+    /// ([`Key::Way`]).
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
@@ -157,7 +158,7 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
         let _ = out;
     }
     /// Appends to `out` the conditions of the controller. A condition is a state that lasts, such
-    /// as a granted epoch. Time lines draw it.
+    /// as a granted epoch (a time in which some addresses may be written). Time lines draw it.
     fn conditions(&self, out: &mut Vec<Condition>) {
         let _ = out;
     }
@@ -240,8 +241,8 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// Appends to `out` the state and the bytes of each line that the controller holds; see
     /// [`Controller::lines`].
     fn lines(&self, out: &mut Vec<LineView>);
-    /// Appends to `out` the conditions of the controller: states that last, such as a granted
-    /// epoch; see [`Controller::conditions`].
+    /// Appends to `out` the conditions of the controller: states that last for several steps; see
+    /// [`Controller::conditions`].
     fn conditions(&self, out: &mut Vec<Condition>);
     /// Whether the controller has no operation under way; see [`Controller::is_quiet`].
     fn is_quiet(&self) -> bool;

@@ -387,7 +387,8 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.occupied(Way(0)).filter(|&way| accepts(self.state(way))).count() as u32
     }
 
-    /// Appends the victims of a set to `out`: the ways in state `settled`, all with the same rank.
+    /// Appends the victims of a set to `out`: the ways in state `settled`, all with the same
+    /// eviction rank.
     pub fn victims(&self, set: SetIndex, settled: S, out: &mut Vec<(Way, Rank)>) {
         out.extend(self.in_set_where(set, |state| state == settled).map(|way| (way, Rank(0))));
     }

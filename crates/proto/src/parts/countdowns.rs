@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// they were started at different times.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Countdowns<K> {
-    /// The ticks that have passed.
+    /// The current time, in ticks. It starts at 0, and `canonicalize` sets it back to 0.
     now: u64,
     /// The time at which each duration ends.
     ends: BTreeMap<K, u64>,
@@ -56,13 +56,13 @@ impl<K: Copy + Ord> Countdowns<K> {
         self.ends.is_empty()
     }
 
-    /// The ticks until the first end, or `None` if no duration runs.
+    /// The ticks until the first of the running durations ends, or `None` if no duration runs.
     #[must_use]
     pub fn first(&self) -> Option<u32> {
         self.order.first().map(|&(end, _)| self.until(end))
     }
 
-    /// The ticks until the last end, or `None` if no duration runs.
+    /// The ticks until the last of the running durations ends, or `None` if no duration runs.
     #[must_use]
     pub fn last(&self) -> Option<u32> {
         self.order.last().map(|&(end, _)| self.until(end))
@@ -84,7 +84,8 @@ impl<K: Copy + Ord> Countdowns<K> {
         ended
     }
 
-    /// Changes the representation to one canonical form: all ends become relative to now.
+    /// Changes the representation to one canonical form: the current time becomes 0, and the end of
+    /// each duration is counted from it.
     pub fn canonicalize(&mut self) {
         let now = core::mem::take(&mut self.now);
         if now == 0 {

@@ -49,8 +49,9 @@ impl<P: Protocol> Station<P> {
     ///
     /// * a count of the controller is wrong;
     /// * a list of parked inputs is wrong;
-    /// * an input waits for a way of a set although it could have one, so its wake was lost. To find
-    ///   this fault, the function presents the oldest input that waits to a copy of the station.
+    /// * an input waits for a way of a set although it could have one, so its wake was lost. To
+    ///   find this fault, the function makes a copy of the station, and presents the oldest waiting
+    ///   input to the copy.
     #[must_use]
     pub fn check_after_step(&self, world: World<'_, P>) -> Option<String> {
         let fault = match self.node.miscount() {
@@ -124,8 +125,8 @@ impl<P: Protocol> Station<P> {
 
     /// The keys (events) that parked inputs wait for, with the number of inputs for each key.
     ///
-    /// This function and the next ones return lists. An iterator over nested maps would be
-    /// compiled for each protocol and each caller.
+    /// The result is a list, as for all functions that return parked inputs, because an iterator
+    /// over nested maps would be compiled for each protocol and each caller.
     #[must_use]
     pub fn parked_keys(&self) -> Vec<(Key, usize)> {
         let mut keys = Vec::new();

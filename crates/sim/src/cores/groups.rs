@@ -138,6 +138,6 @@ impl Cores<'_> {
 pub(crate) struct MovedWave {
     pub(crate) from: u32,
     pub(crate) to: u32,
-    /// The SIMD unit of the new slot.
+    /// The SIMD unit of the slot to which the wavefront was moved.
     pub(crate) simd: u32,
 }

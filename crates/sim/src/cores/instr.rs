@@ -21,7 +21,7 @@ pub(crate) enum Owner {
     /// The beginning or end of this kernel: an acquire or release, by one compute unit or for the
     /// whole machine.
     Kernel(KernelId),
-    /// The release of the writes of all completed kernels to the host.
+    /// The release that makes the writes of all completed kernels visible to the host.
     Release,
     /// A work-group that moves to another compute unit. The field is the number by which the
     /// machine knows the work-group.
@@ -115,7 +115,7 @@ impl Instr {
         self.spent_now = Waits::default();
     }
 
-    /// Adds the cycles for which a complete instruction has waited to the counters for its kind of
+    /// Adds the waiting time of a complete instruction, in cycles, to the counters for its kind of
     /// operation.
     pub(crate) fn count_wait(&self, now: Cycle, counts: &mut Counts) {
         if self.phase == Phase::Lds {

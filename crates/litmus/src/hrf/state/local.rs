@@ -61,7 +61,7 @@ impl State {
         })
     }
 
-    /// Counts a backward jump at `pc`, unless the loop iteration that the jump ends had no effect.
+    /// Counts a backward jump at `pc`, unless the loop iteration before this jump had no effect.
     /// Returns false if the thread has now taken the jump more often than the options allow.
     fn count_jump(&mut self, plan: &Plan<'_>, t: usize, pc: usize, head: usize) -> bool {
         if self.has_no_effect(plan, t, head) {
