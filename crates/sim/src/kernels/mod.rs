@@ -51,7 +51,7 @@ pub(crate) struct CurrentKernel {
 }
 
 impl CurrentKernel {
-    /// The phase as text, for the diagnosis of a run that does not finish.
+    /// The phase of the kernel as text, for the diagnosis of a run that does not finish.
     pub(crate) fn describe(&self) -> &'static str {
         match self.phase {
             KernelPhase::Launching => "is being launched",
