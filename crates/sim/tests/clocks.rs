@@ -33,7 +33,7 @@ fn stamps_of_four_bits_roll_over_in_a_run() {
 }
 
 /// A program in which one wavefront repeats a load and a store of a word for which its cache has a
-/// lease.
+/// lease (a time for which the cache may keep the line).
 fn overwrite(times: u32) -> Program {
     Program::new("overwrite", move |host| async move {
         let a = host.alloc::<u32>("a", 4);
@@ -73,8 +73,8 @@ fn a_write_waits_for_a_lease_until_its_deadline() {
     assert!(run.is_err(), "the write is never performed");
 }
 
-/// A program in which one wavefront loads 32 lines at once and, after `int_cycles` of an addition, stores
-/// to the last of them.
+/// A program in which one wavefront loads 32 lines at once, makes an integer addition, and stores
+/// the sum to the last of these lines. The setting `int_cycles` is the time of the addition.
 fn overwrite_last() -> Program {
     const LINES: u32 = 32;
     const WORDS: u32 = 16;

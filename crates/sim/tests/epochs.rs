@@ -1,4 +1,5 @@
-//! Tests of timed runs of a protocol whose stores wait for the next epoch.
+//! Tests of timed runs of a protocol whose stores wait for the next epoch (a time in which the
+//! protocol allows writes to a group of addresses).
 
 mod common;
 #[path = "../../explore/tests/epochs/toy.rs"]

@@ -8,7 +8,7 @@ use sim::attribution::Cause;
 use sim::{Outcome, RunOptions};
 use zoo::stc::StcEsRepaired;
 
-/// The number of stores of the programs.
+/// The number of times that a test program repeats its operations, such as a store to a word.
 const STORES: u64 = 12;
 
 /// The run of a program under a protocol that answers a store when the L2 has performed it. In this

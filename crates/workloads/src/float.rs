@@ -10,9 +10,10 @@ use crate::group::first_local;
 
 /// A float of 4 or 8 bytes.
 pub(crate) trait Float: Word + Add<Output = Self> + Mul<Output = Self> {
-    /// The class of operations to which additions of this type belong.
+    /// The class of arithmetic, which determines the cost, to which additions of this type belong.
     const ADDS: Class;
-    /// The class of operations to which multiplications of this type belong.
+    /// The class of arithmetic, which determines the cost, to which multiplications of this type
+    /// belong.
     const MULTIPLIES: Class;
     /// The number of this type that is nearest to `value`.
     fn of(value: f64) -> Self;

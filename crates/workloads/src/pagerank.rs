@@ -57,7 +57,8 @@ async fn push(w: Wave, s: State) {
     w.update(s.sum, target, RmwKind::AddF, share, relaxed(Level::Device).commutative()).await;
 }
 
-/// Computes the new rank of each vertex from its sum, and clears the sum.
+/// Computes the new rank of each vertex from the sum of the shares that its predecessors have
+/// added, and clears the sum.
 async fn apply(w: Wave, s: State, vertices: f32) {
     let base = w.first_item();
     let w = w.below(base, s.rank.len());

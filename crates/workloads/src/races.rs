@@ -35,25 +35,25 @@ macro_rules! gallery {
 }
 
 gallery! {
-    /// The flag is atomic and the data is not. Nothing orders the accesses to the data.
+    /// An atomic flag announces plain data. Nothing orders the accesses to the data.
     MISSING_FENCE = "race-missing-fence",
         "a relaxed flag publishes data, without a fence on either side", "ours", missing_fence;
-    /// The release is at work-group scope, so it does not reach the other work-group.
+    /// A release of a flag at work-group scope does not reach the acquire of another work-group.
     NARROW_SCOPE = "race-narrow-scope",
         "a flag is released at work-group scope and acquired by another work-group", "ours", narrow_scope;
-    /// One of the two work-groups updates the counter without acquiring the lock.
+    /// One of two work-groups updates a counter without acquiring the lock that protects it.
     UNLOCKED_UPDATE = "race-unlocked-update",
         "one work-group updates a counter under a lock, the other one without it", "ours", unlocked_update;
-    /// The work-groups wait for each other at the barrier, but it does not order their data.
+    /// Work-groups wait for each other at a barrier, but the barrier does not order their data.
     BLOCK_BARRIER = "race-block-barrier",
         "a barrier between work-groups with fences at work-group scope", "HRF paper (ASPLOS 2014), Figure 3, with a fault", block_barrier;
     /// Two work-groups use one lock at different scopes, so both can hold it at the same time.
     TWO_SCOPE_LOCK = "race-two-scope-lock",
         "one work-group takes a lock at device scope, the other one at work-group scope", "ours", two_scope_lock;
-    /// Plain loads wait for the flag: the compiler and the cache may keep its first value forever.
+    /// Plain loads wait for a flag: the compiler and the cache may keep its first value forever.
     PLAIN_SPIN = "race-plain-spin",
         "waits for a flag with plain loads, a limited number of times", "ours", plain_spin;
-    /// The reader sees the flag, but makes no acquire. It may miss the data behind the flag.
+    /// A reader sees a flag, but makes no acquire. It may miss the data that the flag announces.
     NO_ACQUIRE = "race-no-acquire",
         "a flag is released, but the reader does not acquire it", "ours", no_acquire;
 }

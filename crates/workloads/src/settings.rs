@@ -112,7 +112,7 @@ pub enum BadSetting {
         /// All choices of the setting.
         known: Vec<&'static str>,
     },
-    /// The text is not a whole number within the range.
+    /// The text given for a setting is not a whole number within the setting's range.
     BadCount {
         /// The name of the workload.
         workload: &'static str,
@@ -125,7 +125,7 @@ pub enum BadSetting {
         /// The largest allowed value.
         max: u64,
     },
-    /// The text is not a decimal number within the range.
+    /// The text given for a setting is not a decimal number within the setting's range.
     BadDecimal {
         /// The name of the workload.
         workload: &'static str,
@@ -142,7 +142,7 @@ pub enum BadSetting {
     Conflict {
         /// The name of the workload.
         workload: &'static str,
-        /// The reason, as a sentence.
+        /// The contradiction between the settings, as a sentence.
         why: String,
     },
 }
@@ -291,7 +291,7 @@ impl Settings {
         }
     }
 
-    /// The name of the choice that a policy has.
+    /// The name of the current choice of a policy.
     ///
     /// # Panics
     /// If the workload declares no such policy.

@@ -52,7 +52,7 @@ pub(crate) static RANDOM_MISS: Workload = Workload {
 
 /// The distance between two consecutive loads of a wavefront, in elements. It is a multiple of
 /// every possible number of lanes, and so small that the loads of all wavefronts together touch
-/// every line.
+/// every line of the array.
 const STRIDE: u64 = 64;
 
 async fn read_resident(w: Wave, from: Array<u32>, sums: Array<u32>, fours: u64) {
@@ -93,7 +93,7 @@ fn l1_resident(settings: &Settings, seed: u64) -> Instance {
     })
 }
 
-/// The value of the element `index` in the large array.
+/// The value of the element `index` in the array of the workload `random-miss`.
 fn value(seed: u64, index: u64) -> u32 {
     mix(index as u32 ^ seed as u32)
 }

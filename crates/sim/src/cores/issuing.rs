@@ -24,7 +24,7 @@ pub(crate) enum Issued {
     Here,
     /// The caller must send the instruction's line requests, which [`Cores::take_parts`] returns.
     Lines { instr: u32 },
-    /// The instruction is a fence. The caller must send one request without a line.
+    /// The instruction is a fence. The caller must send one request, which accesses no line.
     Order { instr: u32 },
     /// The instruction is a barrier whose acquire and release semantics are `order`.
     Barrier { instr: u32, order: Order },

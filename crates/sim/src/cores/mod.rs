@@ -132,8 +132,8 @@ impl<'a> Cores<'a> {
         self.instrs.remove(number)
     }
 
-    /// Takes the line requests of the operation that was split last. The caller gives the buffer
-    /// back with [`Cores::reuse_parts`].
+    /// Takes the buffer with the line requests of the operation that was split last. The caller
+    /// gives the buffer back with [`Cores::reuse_parts`].
     #[inline]
     pub(crate) fn take_parts(&mut self) -> Vec<LinePart> {
         core::mem::take(&mut self.parts)

@@ -40,7 +40,8 @@ impl Simd {
     }
 }
 
-/// The cycles that one vector operation of each class takes on this machine.
+/// For each class of arithmetic (such as division of integers), the cycles that one vector
+/// operation takes on this machine.
 #[derive(Clone, Debug)]
 pub(crate) struct WorkCost {
     cycles: [u64; kernel::CLASSES],

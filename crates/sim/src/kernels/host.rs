@@ -138,7 +138,7 @@ impl Host {
     }
 
     /// Returns whether the host has written to memory since the last kernel began. The next kernel
-    /// begins, so this record is reset.
+    /// begins now, so from now on the answer is no until the host writes again.
     pub(crate) fn take_written(&mut self) -> bool {
         core::mem::take(&mut self.has_written)
     }

@@ -51,7 +51,7 @@ pub(crate) struct CurrentKernel {
 }
 
 impl CurrentKernel {
-    /// The phase as text, for the diagnosis of a run that does not finish.
+    /// The phase of the kernel as text, for the diagnosis of a run that does not finish.
     pub(crate) fn describe(&self) -> &'static str {
         match self.phase {
             KernelPhase::Launching => "is being launched",
@@ -89,19 +89,20 @@ pub(crate) struct Kernels<'a> {
     queue: VecDeque<Rc<Launch>>,
     current: Option<CurrentKernel>,
     times: Vec<KernelTime>,
-    /// The order in which compute units are tried for the next work-group. The seed shuffles it.
+    /// The order in which compute units are tried for the next work-group. The seed of the run
+    /// shuffles this order.
     order: Vec<u32>,
     next_cu: usize,
     waves_started: u64,
-    /// A source of random numbers for the extra cycles before a wavefront starts. `None` for seed
-    /// 0, with which no wavefront starts late.
+    /// A source of random numbers for the extra cycles before a wavefront starts. `None` if the
+    /// seed of the run is 0: no wavefront then starts late.
     skew: Option<Rng>,
     /// The last kernel that has ended, unless its writes have been released to the host.
     unreleased: Option<KernelId>,
 }
 
-/// The maximum number of extra cycles before a wavefront starts. The seed chooses the number for
-/// each wavefront.
+/// The number of extra cycles before a wavefront starts is below this limit. The seed of the run
+/// determines the number for each wavefront.
 const SKEW_CYCLES: u64 = 16;
 
 impl<'a> Kernels<'a> {

@@ -32,8 +32,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.script.as_ref().is_some_and(|script| script.is_between_steps)
     }
 
-    /// Whether the host has written to memory since the last kernel began. If the script lists the
-    /// current kernel, the answer comes from the script.
+    /// Whether the host has written to memory since the last kernel began. If the script of moves
+    /// that the run follows lists the current kernel, the answer comes from this script.
     pub(crate) fn host_has_written(&mut self) -> bool {
         let written = self.host.take_written();
         let number = self.kernels.number().map(|kernel| usize::from(kernel.0));
@@ -41,15 +41,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
         led.map_or(written, |kernel| kernel.host_has_written)
     }
 
-    /// Whether the script lets the host make its next access before the writes of the last kernel
-    /// are released to the host.
+    /// Whether the script of moves lets the host make its next access before the writes of the last
+    /// kernel are released to the host.
     pub(crate) fn stays_unreleased(&self) -> bool {
         let last = self.kernels.unreleased().map(|kernel| usize::from(kernel.0));
         let led = self.led_kernels().zip(last).and_then(|(kernels, last)| kernels.get(last));
         led.is_some_and(|kernel| !kernel.is_released)
     }
 
-    /// Whether the current kernel comes after all kernels that the script lists.
+    /// Whether the current kernel comes after all kernels that the script of moves lists.
     pub(crate) fn is_after_script(&self) -> bool {
         let number = self.kernels.number().map(|kernel| usize::from(kernel.0));
         self.led_kernels().zip(number).is_some_and(|(kernels, number)| number >= kernels.len())
@@ -100,8 +100,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             || !self.is_between_steps() && current.is_none_or(|current| current.phase == KernelPhase::Running)
     }
 
-    /// Whether the current kernel may end: all its threads have ended, and the script says that the
-    /// program continues after this kernel.
+    /// Whether the current kernel may end: all its threads have ended, and the script of moves says
+    /// that the program continues after this kernel.
     fn may_end_kernel(&self) -> bool {
         let Some(current) = self.kernels.current() else { return false };
         let number = usize::from(current.launch.kernel.0);

@@ -58,8 +58,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         (home != entered).then_some((issues, home, entered))
     }
 
-    /// If an event is an answer to a core from a station that does not receive the core's plain
-    /// loads, returns this answer as a crossing. Otherwise returns `None`.
+    /// If an event is an answer to a core from a station (controller) that does not receive the
+    /// core's plain loads, returns this answer as a crossing. Otherwise returns `None`.
     pub(crate) fn crossing(&self, event: Event) -> Option<Crossing> {
         let Event::Complete(number) = event else { return None };
         let instr = self.cores.instr(number).filter(|instr| instr.phase != Phase::BarrierWait)?;
@@ -67,8 +67,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         Some(Crossing { from: entered, to: home, issues, age: instr.issue })
     }
 
-    /// If the request of an instruction goes to a station that does not receive the plain loads of
-    /// the instruction's core, returns this request as a crossing. Otherwise returns `None`.
+    /// If the request of an instruction goes to a station (controller) that does not receive the
+    /// plain loads of the instruction's core, returns this request as a crossing. Otherwise returns
+    /// `None`.
     fn crossing_of_request(&self, number: u32) -> Option<Crossing> {
         let instr = self.cores.instr(number)?;
         let (issues, home, entered) = self.crossing_stations(instr)?;

@@ -180,7 +180,7 @@ pub struct ScriptOutcome {
     pub end: End,
 }
 
-/// The reason why a machine cannot follow a script.
+/// The reason why a machine cannot follow a script (a list of moves).
 #[derive(Debug, thiserror::Error)]
 pub enum FollowError {
     /// The run fails for a reason that does not depend on the order of the script's moves.
@@ -191,7 +191,7 @@ pub enum FollowError {
     NotOpen {
         /// The index of the impossible move in the script.
         at: usize,
-        /// The moves that are possible instead.
+        /// The moves (steps of the script) that are possible instead of the impossible one.
         open: Vec<Move>,
     },
 }

@@ -2,12 +2,12 @@
 //! time.
 //!
 //! **Event order.** Events happen in the order of their cycles. Events of the same cycle happen in
-//! the order in which they were scheduled. An input to a station (a request at its L1's port, a
-//! message, memory's answer, a timer) changes the station's state when it arrives. The messages and
-//! answers that the input causes leave later: after the station's latency, and after the earlier
-//! work of the station. A wavefront that has waited for an operation runs its arithmetic first, and
-//! then issues its next operation. The line requests of its operations reach the L1 in the order of
-//! issue, one line for each port in each cycle.
+//! the order in which they were scheduled. An input to a station (a request at the station's port,
+//! a message, memory's answer, a timer) changes the station's state when it arrives. The messages
+//! and answers that the input causes leave later: after the station's latency, and after the
+//! earlier work of the station. A wavefront that has waited for an operation runs its arithmetic
+//! first, and then issues its next operation. The line requests of its operations reach the L1 in
+//! the order of issue, one line for each port in each cycle.
 
 mod host;
 mod kernels;

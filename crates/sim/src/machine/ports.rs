@@ -49,8 +49,9 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// The station that receives the requests of an agent's instruction. The protocol chooses the
-    /// station. If it chooses no station, the run ends with an error, and the result is `None`.
+    /// The station (controller) that receives the requests of an agent's instruction. The protocol
+    /// chooses the station. If it chooses no station, the run ends with an error, and the result is
+    /// `None`.
     #[inline]
     fn entry(&mut self, agent: Agent, instr: u32) -> Option<StationId> {
         let key = self.cores.instr(instr)?.head.key();

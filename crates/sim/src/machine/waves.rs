@@ -85,8 +85,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Continues a wavefront if it waits for this store or update. The operation is accepted now:
-    /// the wavefront need not wait for the answer.
+    /// Records that a store or update is accepted: its wavefront need not wait for the answer. If
+    /// the wavefront waits for this operation, continues the wavefront.
     fn accepted(&mut self, now: Cycle, number: u32, id: OpId) {
         let wave = self.cores.wave_mut(number);
         if wave.waits_for == Some(id) {

@@ -1,4 +1,5 @@
-//! The operations that stations send to main memory, and the paths of the requests and answers.
+//! The operations that stations (controllers) send to main memory, and the paths of the requests
+//! and answers.
 //!
 //! A memory controller stands beside each bank of the last shared cache and serves the lines of
 //! that bank. A bank reaches the memory of its own lines without the network. Every other
@@ -191,8 +192,8 @@ impl MainMemory {
         }
     }
 
-    /// Sends an operation from a station to memory. `departure` gives the earliest cycle at which
-    /// the step of the station lets the operation leave.
+    /// Sends an operation from a station (controller) to memory. `departure` gives the earliest
+    /// cycle at which the step of the station lets the operation leave.
     pub(crate) fn send<Pr: Probe>(
         &mut self,
         engine: &mut Engine,

@@ -123,7 +123,7 @@ impl Network {
     }
 
     /// The number that stands for memory as a sender or receiver in the message history. It equals
-    /// the count of stations, so no station has it.
+    /// the count of stations (controllers), so no station has it.
     pub(crate) fn memory(&self) -> StationId {
         self.places.len() as StationId
     }

@@ -61,8 +61,9 @@ impl Clock {
         }
     }
 
-    /// Extends the range of threads for which this clock stores epochs, so that it contains the
-    /// threads from `first` up to, but not including, `end`.
+    /// Extends the range of threads for which this clock stores epochs (times between two releases
+    /// of a thread). The new range contains the threads from `first` up to, but not including,
+    /// `end`.
     fn widen(&mut self, first: u32, end: u32) {
         if self.epochs.is_empty() {
             self.first = first;

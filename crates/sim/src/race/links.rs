@@ -291,9 +291,9 @@ impl Links {
         }
     }
 
-    /// Decides which writes of the operation `token` happened. They were uncertain until now. Calls
-    /// `happened` to ask for each place; the argument is `None` if an acquire synchronizes with
-    /// releases at any location.
+    /// Decides which writes of the operation `token` happened. They were uncertain until now. For
+    /// each place, calls `happened` to ask whether the operation wrote there. The argument of
+    /// `happened` is `None` if an acquire synchronizes with releases at any location.
     pub(super) fn decide(
         &mut self,
         token: usize,

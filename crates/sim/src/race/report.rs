@@ -25,7 +25,7 @@ pub enum RaceKind {
 }
 
 impl RaceKind {
-    /// The kind as text for a report.
+    /// The kind of the race as text for a report.
     #[must_use]
     pub fn describe(self) -> &'static str {
         match self {

@@ -38,7 +38,8 @@ pub enum Pairing {
     #[default]
     SameLocation,
     /// An acquire synchronizes with all earlier releases at its scope, at any location, as in the
-    /// definitions of HRF. This hides races whose accesses the timing of one run happened to order.
+    /// definitions of HRF. This rule hides a race if the timing of the run happens to order the two
+    /// accesses of the race.
     AnyLocation,
 }
 

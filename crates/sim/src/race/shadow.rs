@@ -134,7 +134,7 @@ pub(super) enum WordAt {
 /// The amount of memory that the shadow uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct ShadowUse {
-    /// The number of pages allocated.
+    /// The number of allocated pages of the shadow.
     pub(super) pages: u64,
     /// The number of times that the records of a word had to move into a list, because there were
     /// more than two.

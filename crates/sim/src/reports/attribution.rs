@@ -11,11 +11,12 @@
 //! * waiting for an operation: the causes are those of this operation.
 //!
 //! The wait for an operation is divided like the time of its slowest line. The parts are the wait
-//! for the L1's port, the acquire, the release, the epoch, the leases, the queues on the path of the answer (in the
-//! network, at the L2 and at memory), and the access, which gets the rest. If the operation was
-//! issued before the wavefront had to stop, the parts shrink in proportion, and the access gets the
-//! cycles lost in rounding. The times of all slots are summed by cause and divided by the number of
-//! slots. The cycles lost in this division go to the causes with the largest remainders.
+//! for the L1's port, the acquire, the release, the epoch (a time in which the protocol allows a
+//! write), the leases (times for which caches may keep lines), the queues on the path of the answer
+//! (in the network, at the L2 and at memory), and the access, which gets the rest. If the operation
+//! was issued before the wavefront had to stop, the parts shrink in proportion, and the access gets
+//! the cycles lost in rounding. The times of all slots are summed by cause and divided by the
+//! number of slots. The cycles lost in this division go to the causes with the largest remainders.
 
 use std::collections::BTreeMap;
 
@@ -124,7 +125,8 @@ impl Attribution {
     }
 
     /// Adds the mean of `count` wavefront slots whose times sum to `slots`. Each slot has `cycles`
-    /// cycles, so `cycles` cycles are added in all. If `count` is 0, all of them count as launch.
+    /// cycles, so `cycles` cycles are added in all. If `count` is 0, all these cycles count as
+    /// launch.
     pub(crate) fn add_mean(&mut self, slots: &Attribution, count: u64, cycles: Cycle) {
         if count == 0 {
             return self.add(Cause::Launch, cycles);

@@ -101,7 +101,7 @@ counts! {
     memory_answers,
     /// The number of messages that a seeded fault dropped.
     dropped_messages,
-    /// The number of bytes of the dropped messages.
+    /// The number of bytes of the messages that a seeded fault dropped.
     dropped_bytes,
 }
 
@@ -341,7 +341,8 @@ impl Tally {
         sums.change_cycles += now - self.change_begun_at;
     }
 
-    /// Counts a hit at a level, with the activity that [`Hit::uses`] defines.
+    /// Counts a hit in a cache of a memory level. Adds the counts in [`Hit::uses`], such as one tag
+    /// lookup, to the counters of the level.
     #[inline]
     pub(crate) fn hit(&mut self, level: u8) {
         let Uses { tag_lookups, accesses, hits, load_accesses, load_hits, data_reads, .. } = Hit::uses();
@@ -375,7 +376,8 @@ impl Tally {
         self.counts.registered_bytes_peak = self.registered_peak * line_bytes;
     }
 
-    /// Adds the activity since the last call to the 64-bit sums, which cannot overflow.
+    /// Adds the 32-bit counts of recent activity to the 64-bit sums, which cannot overflow, and
+    /// sets these counts to zero.
     pub(crate) fn sum_up(&mut self) {
         self.recent_steps = 0;
         for ((_, level), recent) in self.levels.iter_mut().zip(&mut self.recent) {

@@ -49,8 +49,8 @@ impl History {
         }
     }
 
-    /// The messages about a line that the diagnosis of a stuck run shows, oldest first: the last
-    /// messages, at most `most` of them, and all older messages that were dropped.
+    /// The messages about `line` for the diagnosis of a stuck run, oldest first: the last messages
+    /// about the line, at most `most` of them, and all older ones that a seeded fault dropped.
     pub(crate) fn of_line(&self, line: LineAddr, most: usize) -> Vec<PastMessage> {
         let (newer, older) = self.ring.split_at(self.next);
         let about = |past: &&PastMessage| past.line == Some(line);

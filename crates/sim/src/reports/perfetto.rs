@@ -67,7 +67,7 @@ struct TrackState {
     end: Cycle,
 }
 
-/// A probe that writes a timeline during a run.
+/// A probe (an observer of a run) that writes a timeline during the run.
 #[derive(Debug)]
 pub struct Timeline<W: Write> {
     out: W,

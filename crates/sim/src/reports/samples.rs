@@ -23,8 +23,8 @@ impl Samples {
         self.next - 1
     }
 
-    /// Gives the probe the samples that are due at or before cycle `now`. Their values do not
-    /// include the events of cycle `now`.
+    /// Gives the probe (the observer of the run) the samples that are due at or before cycle `now`.
+    /// The samples' values do not include the events of cycle `now`.
     pub(crate) fn take(&mut self, now: Cycle, probe: &mut impl Probe, sample: impl FnOnce() -> Sample) {
         let Some(every) = self.every.filter(|_| self.next <= now) else { return };
         let mut sample = sample();

@@ -1,8 +1,9 @@
-//! The waits of an operation by cause: the port, an acquire, a release, an epoch, leases, and queues.
+//! The waits of an operation by cause: the port, an acquire, a release, an epoch (a time in which
+//! the protocol allows a write), leases (times for which caches may keep lines), and queues.
 //!
 //! The waits of an operation are those of its slowest line. The protocol reports each change of the
-//! activity (access, acquire, release, epoch or lease) on which the request for a line spends its time.
-//! The messages that bring the answer carry the cycles that they waited in queues.
+//! activity (access, acquire, release, epoch or lease) on which the request for a line spends its
+//! time. The messages that bring the answer carry the cycles that they waited in queues.
 
 use proto::{Op, Spending};
 
@@ -30,8 +31,8 @@ pub(crate) struct Waits {
     /// Cycles of waiting for an epoch (a time in which the protocol allows a write), without the
     /// time in queues.
     pub(crate) epoch: u32,
-    /// Cycles of waiting for the end of leases (times for which caches may keep lines), without the time
-    /// in queues.
+    /// Cycles of waiting for the end of leases (times for which caches may keep lines), without the
+    /// time in queues.
     pub(crate) lease: u32,
 }
 

@@ -66,7 +66,7 @@ pub enum Awaited {
         place: String,
         /// The cycle at which the operation was issued.
         since: u64,
-        /// The place where the request is now, as text.
+        /// The place where the unanswered request of the operation is now, as text.
         at: String,
     },
     /// The thread waits at a barrier until the other wavefronts of its work-group arrive.
@@ -100,7 +100,7 @@ pub enum Awaited {
 pub struct LineHistory {
     /// The line as text.
     pub line: String,
-    /// The messages as text, oldest first.
+    /// The last messages about the line as text, oldest first.
     pub messages: Vec<String>,
 }
 

@@ -65,7 +65,7 @@ impl Times {
         self.spend(now, number, Cause::Launch);
     }
 
-    /// Attributes to `cause` the time of a wavefront slot that is not attributed yet.
+    /// Attributes to `cause` the part of a wavefront slot's time that has no cause yet.
     #[inline]
     pub(crate) fn spend(&mut self, now: Cycle, number: u32, cause: Cause) {
         let slot = &mut self.by_slot[number as usize];
@@ -73,9 +73,9 @@ impl Times {
         slot.mark = now;
     }
 
-    /// Attributes the time of a wavefront slot that is not attributed yet to the operation that its
-    /// wavefront waited for. `spent` has the waits of the operation, without the time of its
-    /// access.
+    /// Attributes the part of a wavefront slot's time that has no cause yet. In this time, the
+    /// slot's wavefront waited for an operation. `spent` has the waits of this operation, without
+    /// the time of its access.
     pub(crate) fn held_up(
         &mut self,
         now: Cycle,

@@ -40,8 +40,8 @@ pub(crate) struct StepEffects {
     pub(crate) replies: Vec<(Slot, Option<LineData>)>,
     pub(crate) memory: Vec<MemoryOp>,
     pub(crate) timers: Vec<TimerClass>,
-    /// The number of ticks until the station's next deadline. `None` if the station waits for no
-    /// deadline.
+    /// The number of ticks until the next deadline of the station (controller). `None` if the
+    /// station waits for no deadline.
     pub(crate) deadline: Option<u32>,
     pub(crate) uses: Uses,
     pub(crate) spends: Vec<(Slot, Spending)>,
@@ -157,10 +157,10 @@ pub(crate) trait Fabric {
     fn tick(&mut self, to: StationId, elapsed: u32, out: &mut StepEffects);
     /// The number of ticks by which the clock of a station (controller) has been advanced so far.
     fn clock(&self, at: StationId) -> i64;
-    /// The number of ticks until the next deadline of a station. `None` if the station waits for no
-    /// deadline.
+    /// The number of ticks until the next deadline of a station (controller). `None` if the station
+    /// waits for no deadline.
     fn deadline(&self, at: StationId) -> Option<u32>;
-    /// Appends to `out` the lines that a station holds.
+    /// Appends to `out` the lines that a station (controller) holds.
     fn lines(&self, at: StationId, out: &mut Vec<LineView>);
     /// Appends to `out` the conditions of a station (controller). A condition is a state that
     /// lasts, such as a granted epoch. A timeline of the run draws them.
@@ -313,8 +313,8 @@ struct Chooser<'a, M> {
     recency: &'a mut Recency,
     victims: &'a mut Vec<(Way, Rank)>,
     uses: &'a mut u64,
-    /// Whether the caller of the stations chooses the ways to evict, so that this driver chooses no
-    /// way.
+    /// Whether the caller of the stations (controllers) chooses the ways to evict. If true, this
+    /// `Chooser` chooses no way.
     holds: bool,
     messages: &'a mut Messages<(StationId, M)>,
     line_bytes: u32,

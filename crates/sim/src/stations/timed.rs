@@ -26,7 +26,7 @@ pub(crate) enum StepInput {
     Message { name: &'static str, line: Option<LineAddr>, is_access: bool },
     /// Memory's answer to an operation about a line.
     Memory { line: LineAddr },
-    /// A timer, a clock tick, an eviction by a script, or the initial input.
+    /// A timer, a clock tick, an eviction that a script of moves orders, or the initial input.
     Timer,
 }
 
@@ -60,8 +60,8 @@ struct TimedStation {
     /// The lines on which an atomic is in progress, each with the cycle at which the atomic ends.
     atomics: Vec<(LineAddr, Cycle)>,
     last_tick: u64,
-    /// The cycle of the station's next scheduled deadline event. `None` if no such event is
-    /// scheduled.
+    /// The cycle of the next scheduled deadline event of the station (controller). `None` if no
+    /// such event is scheduled.
     deadline: Option<Cycle>,
     name: String,
 }

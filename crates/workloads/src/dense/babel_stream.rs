@@ -96,7 +96,7 @@ async fn dot<T: Float>(w: Wave, s: Arrays<T>, sums: Array<T>) {
     }
 }
 
-/// Launches the first four of the five kernels, one after the other.
+/// Launches the first four of the five kernels of BabelStream, one after the other.
 async fn four_kernels<T: Float>(host: &Host, s: Arrays<T>) {
     let grid = grid_over(&host.shape(), s.a.len());
     let Arrays { a, b, c } = s;

@@ -128,8 +128,8 @@ impl Filtering {
     }
 }
 
-/// The size in bytes of three arrays: the image with its margin, the result of the first kernel,
-/// and the output.
+/// The size in bytes of three arrays: the image with its margin, the result of the kernel for the
+/// rows, and the output.
 fn arrays_bytes(settings: &Settings) -> u64 {
     let [width, height] = ["width", "height"].map(|name| settings.count(name));
     let margin = 2 * settings.count("radius");

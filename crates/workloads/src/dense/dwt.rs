@@ -57,7 +57,7 @@ struct Level2d<T> {
     to: Array<T>,
     /// The number of elements from the start of one row to the start of the next.
     stride: u32,
-    /// The number of columns and the number of rows at this level.
+    /// The number of columns and the number of rows that are transformed at this level.
     size: [u32; 2],
 }
 
@@ -176,7 +176,8 @@ impl<T: Lifted> Level2d<T> {
         self.store(&w, tile, first).await;
     }
 
-    /// Copies the low band from the output back to the input, where the next level reads it.
+    /// Copies the low band (the part that the next level transforms) from the output back to the
+    /// input.
     async fn copy_low(self, w: Wave) {
         let [width, height] = self.low();
         let item = w.item();

@@ -45,12 +45,12 @@ struct Elimination {
     m: Array<f32>,
     /// The coefficients of the equations.
     a: Array<f32>,
-    /// The right-hand sides.
+    /// The right-hand sides of the equations.
     b: Array<f32>,
     n: u32,
     /// The number of the column that is eliminated now.
     t: u32,
-    /// The number of work-items along one side of a work-group of the second kernel.
+    /// The number of work-items along one side of a work-group of the kernel `fan2`.
     block: u32,
 }
 
@@ -197,7 +197,8 @@ fn gaussian(settings: &Settings, equations: impl Fn() -> Equations + Clone + 'st
     })
 }
 
-/// Eliminates the system on the host, row by row. Returns the factors.
+/// Performs Gaussian elimination on the host, row by row. Returns, for each row and each column
+/// `t`, the factor: row `t` times this factor is subtracted from the row.
 fn eliminate(a: &mut [f32], b: &mut [f32]) -> Vec<f32> {
     let n = b.len();
     let mut m = vec![0.0f32; n * n];

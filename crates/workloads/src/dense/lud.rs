@@ -252,7 +252,7 @@ fn compare(answer: &Answer, triangles: &[f32], n: usize) -> Result<(), WrongAnsw
     })
 }
 
-/// An element of the product of the two triangular matrices, which is a sum of products.
+/// An element of the product of the two triangular matrices. The element is a sum of products.
 #[derive(Clone, Copy, Debug, Default)]
 struct Products {
     sum: f64,

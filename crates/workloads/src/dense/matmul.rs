@@ -81,7 +81,7 @@ struct Product<T> {
 }
 
 impl<T: Float> Product<T> {
-    /// The column and the row of the element that each lane computes.
+    /// The column and the row of the element of the product that each lane computes.
     fn element(&self, w: &Wave, at: InTile) -> (Lanes<u32>, Lanes<u32>) {
         let (tile_x, tile_y) = group_at(w, self.n.div_ceil(TILE));
         (at.x + tile_x * TILE, at.y + tile_y * TILE)

@@ -37,7 +37,7 @@ pub enum FileError {
     /// The file has an invalid value.
     #[error("{place}: found {found}, expected {expected}")]
     Unexpected {
-        /// The position in the file.
+        /// The position of the invalid value in the file.
         place: FilePosition,
         /// The text at this position of the file.
         found: String,
@@ -59,7 +59,7 @@ pub enum FileError {
     /// The file has a self loop or a duplicate arc, which the options of the reader refuse.
     #[error("{place}: {what}, which the options of the reader refuse")]
     Refused {
-        /// The position in the file.
+        /// The position of the self loop or the duplicate arc in the file.
         place: FilePosition,
         /// The self loop or the duplicate arc, in words.
         what: String,

@@ -122,7 +122,7 @@ pub fn read(path: &Path, expected: &Expected) -> Result<Table, FileError> {
     read_from(open(path)?, path, NumberFormat::of(path), expected)
 }
 
-/// Reads numbers from a stream. Messages name the path.
+/// Reads numbers from a stream. Error messages name `path`.
 ///
 /// # Errors
 /// The errors of [`read`].

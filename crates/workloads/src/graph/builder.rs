@@ -24,7 +24,7 @@ pub struct Repairs {
 }
 
 impl Repairs {
-    /// Iterates over the counts that are not zero. Each item is a text for a report.
+    /// Iterates over the numbers of changes that are not zero. Each item is a text for a report.
     pub fn iter(&self) -> impl Iterator<Item = String> {
         [
             (self.self_loops_removed, "self loop", "removed"),

@@ -66,7 +66,7 @@ impl Format {
     }
 }
 
-/// The options of a reader.
+/// The options of a reader of graph files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReadOptions {
     /// The format of the file. If `None`, the reader detects it by the content and the name.

@@ -47,7 +47,7 @@ pub(crate) static BC: Workload = Workload {
     make: |settings, seed| on_generated(on_graph, settings, seed),
 };
 
-/// The level of a vertex that the search has not reached.
+/// The level of a vertex that the breadth-first search has not reached.
 const UNREACHED: u32 = u32::MAX;
 
 /// The maximum relative difference between a centrality and the reference in double precision. A

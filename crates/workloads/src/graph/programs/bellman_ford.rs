@@ -41,12 +41,12 @@ struct Distances {
     /// The incoming arcs of each vertex.
     rows: Rows,
     lengths: Array<u32>,
-    /// The distance of each vertex before the round.
+    /// The distance of each vertex before the current round (a step of the algorithm).
     old: Array<u32>,
-    /// The distance of each vertex after the round.
+    /// The distance of each vertex after the current round (a step of the algorithm).
     new: Array<u32>,
-    /// The distance of each vertex before the round. The kernel `assign` saves it here, and the
-    /// kernel `compare` compares it with the new distance.
+    /// The distance of each vertex before the current round (a step of the algorithm). The kernel
+    /// `assign` saves it here, and the kernel `compare` compares it with the new distance.
     last: Array<u32>,
     changed: Flag,
 }

@@ -55,14 +55,15 @@ struct Masks {
     hops: Array<u32>,
     /// Whether each vertex is in the frontier, the set of vertices on the current level.
     frontier: Array<u32>,
-    /// Whether each vertex is in the next frontier.
+    /// Whether each vertex is in the next frontier, the set of vertices on the next level.
     found: Array<u32>,
     visited: Array<u32>,
     more: Flag,
 }
 
-/// Stores the number of hops of the unvisited neighbours of the frontier. Several wavefronts may
-/// find the same vertex; all of them store the same values.
+/// Stores the number of hops of the unvisited neighbours of the frontier (the set of vertices on
+/// the current level). Several wavefronts may find the same vertex; all of them store the same
+/// values.
 async fn expand(w: Wave, s: Masks) {
     let base = w.first_item();
     let w = w.below(base, s.hops.len());
@@ -85,7 +86,8 @@ async fn expand(w: Wave, s: Masks) {
     s.rows.each_arc(&w, bounds, visit).await;
 }
 
-/// Turns the vertices that `expand` has found into the next frontier.
+/// Turns the vertices that `expand` has found into the next frontier (the set of vertices on the
+/// next level).
 async fn advance(w: Wave, s: Masks) {
     let base = w.first_item();
     let w = w.below(base, s.hops.len());
@@ -135,12 +137,12 @@ async fn search_with_masks(host: &Host, arcs: &Arcs, source: u32) -> Array<u32> 
 struct Lists {
     rows: Rows,
     hops: Array<u32>,
-    /// The number of vertices in the next list so far.
+    /// The number of vertices so far in the list of the next level's vertices.
     tail: Array<u32>,
 }
 
-/// Expands the `count` vertices of the list `list`. The wavefront that reaches a vertex first
-/// appends it to the list `next`.
+/// Visits the neighbours of the `count` vertices in the list `list`. The wavefront that reaches a
+/// neighbour first appends it to the list `next`.
 async fn expand_list(w: Wave, s: Lists, (list, next): (Array<u32>, Array<u32>), count: u64, hops: u32) {
     let base = w.first_item();
     let w = w.below(base, count);

@@ -98,7 +98,8 @@ async fn components_by_hooks(host: &Host, arcs: &Arcs, sources: &[u32]) -> Array
 #[derive(Clone, Copy, Debug)]
 struct Labels {
     rows: Rows,
-    /// The labels before a round and those after it. The two arrays change roles in each round.
+    /// The label of each vertex before a round (one kernel), and its label after the round. The two
+    /// arrays change roles in each round.
     labels: [Array<u32>; 2],
     changed: Flag,
 }

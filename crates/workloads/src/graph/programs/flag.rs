@@ -3,8 +3,8 @@
 use kernel::prelude::*;
 use kernel::{Accepted, Use};
 
-/// A word that a kernel sets if another round must follow. The host clears it before the kernel and
-/// loads it after the kernel. These accesses take simulated time.
+/// A word that a kernel sets if the host must launch another round of kernels. The host clears it
+/// before the kernel and loads it after the kernel. These accesses take simulated time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flag(Array<u32>);
 

@@ -44,10 +44,11 @@ const SELECTED: u32 = 2;
 struct Selection {
     rows: Rows,
     priorities: Array<u32>,
-    /// The state of each vertex before the round.
+    /// The state of each vertex before the current round of kernels.
     states: Array<u32>,
-    /// The state of each vertex after the round. The work-item of a selected vertex writes the
-    /// entry of this vertex. Several work-items may write the entry of an excluded vertex.
+    /// The state of each vertex after the current round of kernels. The work-item of a selected
+    /// vertex writes the entry of this vertex. Several work-items may write the entry of an
+    /// excluded vertex.
     decisions: Array<u32>,
     /// The smallest priority of each vertex's undecided neighbours.
     least: Array<u32>,

@@ -37,8 +37,8 @@ pub(crate) use input::{EDGES, SOURCE, VERTICES, generated, source_of};
 pub(crate) use mis::MIS;
 pub(crate) use pagerank_pull::PAGERANK_PULL;
 
-/// Makes the program and its check for a given graph, from the settings of the workload and a seed.
-/// The settings in [`settings_of_graph`] have no effect.
+/// A function that makes a program and its check for a given graph, from the settings of the
+/// workload and a seed. The settings in [`settings_of_graph`] have no effect.
 pub type GraphProgram = fn(&Csr, &Settings, u64) -> Result<Instance, BadSetting>;
 
 /// The names of the settings that describe the graph or matrix that a workload generates. They have

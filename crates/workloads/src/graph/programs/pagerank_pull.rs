@@ -72,7 +72,7 @@ struct Ranking {
     /// The contribution of each vertex along each of its arcs, before and after a step.
     contributions: [Array<f32>; 2],
     /// Whether each vertex adds up contributions in this step (first array), and in the next step
-    /// (second array). The arrays change roles.
+    /// (second array). The two arrays change roles after each step.
     active: [Array<u32>; 2],
     changed: Flag,
     /// The part of a rank that does not depend on predecessors.

@@ -97,9 +97,9 @@ pub fn greedy_colouring(graph: &Csr) -> Vec<u32> {
     colours
 }
 
-/// The colours after a number of sweeps. In sweep N, counted from 0, an uncoloured vertex takes
-/// colour N if its priority is higher than those of all its uncoloured neighbours. If two
-/// priorities are equal, the larger vertex number wins. The graph must have each arc in both
+/// The colour of each vertex after a number of sweeps. In sweep N, counted from 0, an uncoloured
+/// vertex takes colour N if its priority is higher than those of all its uncoloured neighbours. If
+/// two priorities are equal, the larger vertex number wins. The graph must have each arc in both
 /// directions.
 ///
 /// # Panics

@@ -15,7 +15,7 @@ pub const UNREACHED_HOPS: u32 = u32::MAX;
 /// [`Csr::lengths`].
 ///
 /// # Panics
-/// If the vertex does not exist.
+/// If the graph has no vertex `source`.
 #[must_use]
 pub fn dijkstra(graph: &Csr, source: u32) -> Vec<u64> {
     let lengths = graph.lengths();
@@ -37,12 +37,12 @@ pub fn dijkstra(graph: &Csr, source: u32) -> Vec<u64> {
     distance
 }
 
-/// The distances after a number of sweeps. In a sweep, each vertex takes the minimum of its own
-/// distance and of the distances over its predecessors. The distance over a predecessor is the
-/// predecessor's distance plus the length of the arc.
+/// The distance of each vertex from `source` after a number of sweeps. In a sweep, each vertex
+/// takes the minimum of its own distance and of the distances over its predecessors. The distance
+/// over a predecessor is the predecessor's distance plus the length of the arc.
 ///
 /// # Panics
-/// If the vertex does not exist.
+/// If the graph has no vertex `source`.
 #[must_use]
 pub fn distance_sweeps(graph: &Csr, source: u32, sweeps: u64) -> Vec<u64> {
     let lengths = graph.lengths();
@@ -68,7 +68,7 @@ pub fn distance_sweeps(graph: &Csr, source: u32, sweeps: u64) -> Vec<u64> {
 /// The number of arcs on the path with the fewest arcs, from `source` to each vertex.
 ///
 /// # Panics
-/// If the vertex does not exist.
+/// If the graph has no vertex `source`.
 #[must_use]
 pub fn hops(graph: &Csr, source: u32) -> Vec<u32> {
     let mut hops = vec![UNREACHED_HOPS; graph.vertices() as usize];

@@ -15,9 +15,10 @@ pub struct Ranks {
 
 /// Computes ranks by sweeps, which begin with equal ranks. The sweeps end when the sum of changes
 /// is at most `tolerance`, or after `sweeps_max` sweeps. In a sweep, each vertex gets the rank
-/// `(1 - damping) / n + damping * sum(rank(u) / degree(u))`; the sum is over the vertices `u` with an
-/// arc to it. A vertex without outgoing arcs passes its rank on to no vertex. If there is such a
-/// vertex, the ranks add up to less than 1.
+/// `(1 - damping) / n + damping * sum(rank(u) / degree(u))`. Here, `n` is the number of vertices,
+/// and the sum is over the vertices `u` with an arc to the vertex. A vertex without
+/// outgoing arcs passes its rank on to no vertex. If there is such a vertex, the ranks add up to
+/// less than 1.
 #[must_use]
 pub fn ranks(graph: &Csr, damping: f64, tolerance: f64, sweeps_max: u64) -> Ranks {
     let vertices = f64::from(graph.vertices());
