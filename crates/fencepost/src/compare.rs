@@ -18,7 +18,8 @@ use crate::args::CompareArguments;
 use crate::bar::bar;
 use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
-use crate::table::{Side, Table, bytes, energy, grouped};
+use crate::table::{Side, Table};
+use crate::words::{bytes, energy, grouped};
 
 /// The length of the longest bar, in characters.
 const BAR_LETTERS: usize = 24;

@@ -9,7 +9,8 @@ use serde_json::{Value, json};
 use crate::Failure;
 use crate::args::{ListArguments, Subject};
 use crate::output::write_json;
-use crate::table::{Side, Table, grouped};
+use crate::table::{Side, Table};
+use crate::words::grouped;
 
 /// The maximum width of the tables of `fencepost list`, in characters.
 pub(crate) const COLUMNS: usize = 100;

@@ -27,6 +27,7 @@ mod table;
 mod verified;
 mod verify;
 mod why;
+mod words;
 mod workload;
 
 use std::ffi::OsString;

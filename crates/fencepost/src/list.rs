@@ -11,7 +11,8 @@ use crate::Failure;
 use crate::args::{ListArguments, Subject};
 use crate::detail::{COLUMNS, detail, text};
 use crate::output::write_json;
-use crate::table::{Side, Table, counted};
+use crate::table::{Side, Table};
+use crate::words::counted;
 
 pub(crate) fn list(arguments: &ListArguments, out: &mut dyn Write) -> Result<(), Failure> {
     if let (Subject::Workloads, None, false) = (arguments.subject, &arguments.name, arguments.json) {

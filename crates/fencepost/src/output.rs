@@ -15,7 +15,7 @@ use lab::runner;
 use serde::Serialize;
 use terminal_size::{Width, terminal_size_of};
 
-use crate::table::counted;
+use crate::words::counted;
 use crate::{Failure, live};
 
 /// The paths of the unfinished files of this process.

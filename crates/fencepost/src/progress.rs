@@ -8,7 +8,7 @@ use lab::runner;
 
 use crate::clock::Stopwatch;
 use crate::live::{LineContents, Live};
-use crate::table::{counted, grouped};
+use crate::words::{counted, grouped};
 
 /// The progress of a command, shown as a line on the terminal of standard error. The line is
 /// removed when this value is dropped.

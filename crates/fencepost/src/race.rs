@@ -15,7 +15,8 @@ use crate::Failure;
 use crate::args::{RaceArguments, RaceFree, SyncOrder};
 use crate::output::write_json;
 use crate::progress::Progress;
-use crate::table::{Side, Table, counted, grouped};
+use crate::table::{Side, Table};
+use crate::words::{counted, grouped};
 
 /// The data that `fencepost race --json` prints.
 #[derive(Serialize)]

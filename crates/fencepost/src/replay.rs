@@ -17,7 +17,7 @@ use crate::clock::Deadline;
 use crate::output::{Listening, write_json};
 use crate::progress::Progress;
 use crate::suite::files;
-use crate::table::grouped;
+use crate::words::grouped;
 
 /// Replays the trace in a file. The check fails if the replay shows a fault.
 pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {

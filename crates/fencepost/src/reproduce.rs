@@ -18,7 +18,8 @@ use crate::args::ReproduceArguments;
 use crate::clock;
 use crate::output::{AtInterrupt, WholeFile, one_a_line, remove_unfinished, write_json};
 use crate::progress::Estimate;
-use crate::table::{Side, Table, counted, grouped};
+use crate::table::{Side, Table};
+use crate::words::{counted, grouped};
 
 /// The folder in which the user may have experiment files. They replace the built-in ones.
 const OWN_EXPERIMENTS: &str = "experiments";

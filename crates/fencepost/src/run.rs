@@ -19,7 +19,8 @@ use crate::bar::bar;
 use crate::clock::Stopwatch;
 use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
-use crate::table::{Side, Table, bytes, counted, energy, grouped, plural};
+use crate::table::{Side, Table};
+use crate::words::{bytes, counted, energy, grouped, plural};
 
 /// The maximum number of kernels that have a row of their own in the table. All further kernels
 /// share one row with their sums.

@@ -13,8 +13,8 @@ use crate::args::StressArguments;
 use crate::clock::{Deadline, Stopwatch};
 use crate::output::{Listening, write_reports};
 use crate::progress::Progress;
-use crate::table::counted;
 use crate::verify::cores;
+use crate::words::counted;
 
 pub(crate) fn stress(arguments: &StressArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let names = protocols(arguments.protocol.as_deref()).map_err(Failure::BadInput)?;

@@ -20,7 +20,8 @@ use crate::Failure;
 use crate::args::{ClusterKind, SweepArguments};
 use crate::output::{AtInterrupt, WholeFile, one_a_line, remove_unfinished, write_json};
 use crate::progress::Estimate;
-use crate::table::{Side, Table, counted, grouped};
+use crate::table::{Side, Table};
+use crate::words::{counted, grouped};
 
 /// The time between two looks at the cluster's queue while the command waits for jobs that are
 /// about to end.

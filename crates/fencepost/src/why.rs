@@ -12,7 +12,8 @@ use crate::bar::bar;
 use crate::compare::{failure, perform};
 use crate::output::{WholeFile, write_json};
 use crate::progress::Progress;
-use crate::table::{Side, Table, counted, grouped};
+use crate::table::{Side, Table};
+use crate::words::{counted, grouped};
 
 /// The length of the longest bar, in characters.
 const BAR_LETTERS: usize = 24;

@@ -11,7 +11,8 @@ use crate::Failure;
 use crate::args::{WorkloadCommand, WorkloadInfoArguments};
 use crate::output::write_json;
 use crate::progress::Progress;
-use crate::table::{Side, Table, bytes, grouped};
+use crate::table::{Side, Table};
+use crate::words::{bytes, grouped};
 
 /// A protocol under which every workload is a valid experiment. The statistics do not depend on the
 /// protocol.

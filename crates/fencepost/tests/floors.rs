@@ -104,6 +104,15 @@ fn every_crate_is_named_as_its_folder_and_keeps_the_lints_of_the_workspace() {
 }
 
 #[test]
+fn every_crate_except_guards_is_a_default_member() {
+    let workspace = read(&root().join("Cargo.toml"));
+    let members = workspace["workspace"]["default-members"].as_array().expect("a list of members");
+    let members: Vec<&str> = members.iter().filter_map(Value::as_str).collect();
+    let crates = manifests().into_keys().filter(|name| name != "guards");
+    assert_eq!(members, crates.map(|name| format!("crates/{name}")).collect::<Vec<_>>());
+}
+
+#[test]
 fn every_version_of_a_dependency_is_written_once() {
     for (folder, manifest) in manifests() {
         for section in ["dependencies", "dev-dependencies", "build-dependencies"] {

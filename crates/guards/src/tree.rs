@@ -90,6 +90,16 @@ fn without_tests(manifest: &str) -> String {
     text
 }
 
+/// Returns the text of the manifest of the workspace without its default members, because not all
+/// of them are in the rewritten tree.
+fn without_default_members(manifest: &str) -> Result<String, String> {
+    let mut table: toml::Table = toml::from_str(manifest).map_err(|error| format!("Cargo.toml: {error}"))?;
+    if let Some(toml::Value::Table(workspace)) = table.get_mut("workspace") {
+        workspace.remove("default-members");
+    }
+    toml::to_string(&table).map_err(|error| format!("Cargo.toml: {error}"))
+}
+
 impl Tree {
     /// Writes the tree below `folder`, and builds it in release mode. Mutants that do not
     /// type-check are dropped.
@@ -122,7 +132,7 @@ impl Tree {
         copy(&trial, &tree.join("crates/trial/src/trial"), "rs")?;
         write(&tree.join("crates/trial/Cargo.toml"), TRIAL_MANIFEST)?;
         write(&tree.join("crates/trial/src/main.rs"), TRIAL_MAIN)?;
-        write(&tree.join("Cargo.toml"), &read(&root.join("Cargo.toml"))?)?;
+        write(&tree.join("Cargo.toml"), &without_default_members(&read(&root.join("Cargo.toml"))?)?)?;
         if !tree.join("Cargo.lock").exists() {
             write(&tree.join("Cargo.lock"), &read(&root.join("Cargo.lock"))?)?;
         }

@@ -5,8 +5,6 @@ use core::fmt;
 use proto::Width;
 
 use crate::Word;
-use crate::array::Array;
-use crate::host::Host;
 
 /// The results of a program: named vectors of values.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -99,27 +97,15 @@ impl Answer {
 
     /// Adds a vector of values with a name. Returns the extended answer.
     #[must_use]
-    pub fn with<T: Word>(mut self, name: impl Into<String>, values: &[T]) -> Self {
-        let (width, bytes) = (T::WIDTH, T::to_bytes(values));
-        self.parts.push(AnswerPart { name: name.into(), word: T::NAME, width, bytes });
-        self
+    pub fn with<T: Word>(self, name: impl Into<String>, values: &[T]) -> Self {
+        self.with_bytes::<T>(name.into(), T::to_bytes(values))
     }
 
-    /// Reads a whole array to the host, and adds its elements as a vector with a name. The elements
-    /// are copied only once.
-    #[track_caller]
-    pub fn with_array<T: Word>(
-        mut self,
-        name: impl Into<String>,
-        host: &Host,
-        from: Array<T>,
-    ) -> impl Future<Output = Self> {
-        let (name, reading) = (name.into(), host.read(from));
-        async move {
-            let bytes = reading.bytes().await;
-            self.parts.push(AnswerPart { name, word: T::NAME, width: T::WIDTH, bytes });
-            self
-        }
+    /// Adds a vector with a name. `bytes` are the bytes of its elements, which have the type `T`:
+    /// one element after the other, each in little-endian order. Returns the extended answer.
+    pub(crate) fn with_bytes<T: Word>(mut self, name: String, bytes: Vec<u8>) -> Self {
+        self.parts.push(AnswerPart { name, word: T::NAME, width: T::WIDTH, bytes });
+        self
     }
 
     /// Adds the number of certain events of the program, such as steals of tasks. No reference

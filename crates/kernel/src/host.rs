@@ -194,6 +194,24 @@ impl Host {
     }
 }
 
+impl Answer {
+    /// Reads a whole array to the host, and adds its elements as a vector with a name. The elements
+    /// are copied only once.
+    #[track_caller]
+    pub fn with_array<T: Word>(
+        self,
+        name: impl Into<String>,
+        host: &Host,
+        from: Array<T>,
+    ) -> impl Future<Output = Self> {
+        let (name, reading) = (name.into(), host.read(from));
+        async move {
+            let bytes = reading.bytes().await;
+            self.with_bytes::<T>(name, bytes)
+        }
+    }
+}
+
 /// Accesses of the host that take simulated time. Those that synchronize do so at system scope.
 impl Host {
     const LANE: Mask = Mask::lane(0);

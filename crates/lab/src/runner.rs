@@ -17,7 +17,7 @@ use crate::paper::Plan;
 use crate::record::Record;
 use crate::results::{KernelSpan, Measured, Row, RowKey};
 use crate::run::{Pulse, run};
-use crate::store::{Store, Stored, TaskId};
+use crate::store::{ResultStore, Store, Stored, TaskId};
 use crate::task::{InputRequest, Task};
 
 /// The progress of a reproduction.
@@ -65,26 +65,6 @@ pub struct Performed {
     /// Whether some run could not execute: its settings did not fit the input or the machine, or
     /// the machine cannot run the program. Results of such runs are not stored.
     pub has_misfit: bool,
-}
-
-/// A store of results: a runner of tasks loads results from the store and writes new results into
-/// it.
-pub trait ResultStore: Sync {
-    /// Loads the result of a task.
-    fn load(&self, task: &Task) -> Stored;
-
-    /// The runner calls this function before it runs a task.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
-    fn begin(&self, task: &Task) -> Result<(), Error>;
-
-    /// Stores the result of a task. `is_misfit` is true if the run failed because its settings do
-    /// not fit the input or the machine.
-    ///
-    /// # Errors
-    /// If the store cannot be written.
-    fn save(&self, task: &Task, measured: &Measured, is_misfit: bool) -> Result<(), Error>;
 }
 
 /// Runs the tasks of a reproduction that have no stored result, on `jobs` threads. The function

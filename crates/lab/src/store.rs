@@ -18,7 +18,6 @@ use std::sync::{Mutex, PoisonError};
 use crate::digest::{self, ID_LETTERS};
 use crate::error::Error;
 use crate::results::Measured;
-use crate::runner::ResultStore;
 use crate::task::Task;
 
 pub use crate::digest::TaskId;
@@ -54,6 +53,26 @@ pub enum Stored {
     /// The store has a file for the task, but the file cannot be read or is damaged, for example
     /// because its bytes have changed. The text has the path of the file and the reason.
     Damaged(String),
+}
+
+/// A store of results: a runner of tasks loads results from the store and writes new results into
+/// it.
+pub trait ResultStore: Sync {
+    /// Loads the result of a task.
+    fn load(&self, task: &Task) -> Stored;
+
+    /// The runner calls this function before it runs a task.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    fn begin(&self, task: &Task) -> Result<(), Error>;
+
+    /// Stores the result of a task. `is_misfit` is true if the run failed because its settings do
+    /// not fit the input or the machine.
+    ///
+    /// # Errors
+    /// If the store cannot be written.
+    fn save(&self, task: &Task, measured: &Measured, is_misfit: bool) -> Result<(), Error>;
 }
 
 impl Store {

@@ -4,7 +4,6 @@ use crate::divisor::Divisor;
 use crate::homes::Homes;
 use crate::line::LineAddr;
 use crate::node::NodeId;
-use crate::parts::Indexing;
 use crate::topology::{CacheShape, MemoryLevel, Per, Topology};
 
 /// The controllers of the level above that a controller serves.
@@ -83,6 +82,18 @@ pub struct Beside {
     pub count: u16,
     /// Whether the level's controllers keep lines.
     pub has_lines: bool,
+}
+
+/// The rule by which a cache numbers the lines. The number of a line selects its set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Indexing {
+    /// The number of a line is its address. A cache that may hold any line uses this rule.
+    Line,
+    /// The number of a line is its address divided by the number of banks.
+    Banks(Divisor),
+    /// The number of a line is its position among the lines of its chiplet, divided by the number
+    /// of banks. A bank that serves only the lines of its chiplet uses this rule.
+    Home(Divisor),
 }
 
 /// The level of a machine at which a kind of controller is.

@@ -1,7 +1,5 @@
 //! The settings of protocols. A machine file gives their values.
 
-use crate::contract::Protocol;
-
 /// A numeric setting that a protocol declares.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Setting {
@@ -39,13 +37,6 @@ impl Settings {
     pub fn with(mut self, name: &str, value: u64) -> Settings {
         self.values.iter_mut().filter(|(known, _)| *known == name).for_each(|(_, old)| *old = value);
         self
-    }
-
-    /// The settings of the small machines on which the explorer (the program that tries every
-    /// schedule) runs the protocol `P`; see [`Protocol::EXPLORED`].
-    #[must_use]
-    pub fn explored<P: Protocol>() -> Settings {
-        P::EXPLORED.iter().fold(Settings::new(P::SETTINGS), |all, &(name, value)| all.with(name, value))
     }
 
     /// Reads the settings that a machine file gives as names and values. The other declared

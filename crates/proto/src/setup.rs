@@ -5,7 +5,6 @@ use crate::contract::{Protocol, World};
 use crate::homes::Homes;
 use crate::levels::Levels;
 use crate::settings::Settings;
-use crate::station::Station;
 use crate::topology::Topology;
 
 /// The constants of a protocol on a machine, which all steps of a run share.
@@ -51,10 +50,13 @@ impl<P: Protocol> Setup<P> {
             seeded_fault: None,
         }
     }
+}
 
-    /// All stations (controllers with their parked inputs) in their initial state, kind by kind.
+impl Settings {
+    /// The settings of the small machines on which the explorer (the program that tries every
+    /// schedule) runs the protocol `P`; see [`Protocol::EXPLORED`].
     #[must_use]
-    pub fn stations(&self) -> Vec<Station<P>> {
-        self.levels.nodes().map(|id| Station::new(id, self)).collect()
+    pub fn explored<P: Protocol>() -> Settings {
+        P::EXPLORED.iter().fold(Settings::new(P::SETTINGS), |all, &(name, value)| all.with(name, value))
     }
 }

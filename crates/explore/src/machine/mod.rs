@@ -24,7 +24,6 @@ pub(crate) mod outcome;
 pub(crate) mod placement;
 pub(crate) mod play;
 pub(crate) mod preempt;
-pub(crate) mod rebase;
 pub(crate) mod slots;
 pub(crate) mod stages;
 pub(crate) mod stations;

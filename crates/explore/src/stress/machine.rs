@@ -1,12 +1,12 @@
 //! A machine of a few compute units with tiny caches. A seed decides the order in which possible
 //! events occur.
 
+use super::boundaries::Boundaries;
 use super::draws::Draws;
 use super::fault::{EpisodeFault, fault, unfinished};
-use super::kernels::Boundaries;
 use super::layout::{COUNTERS, FLAG_WORDS, Layout, WAVES};
 use super::order::Program;
-use super::preempt::Residencies;
+use super::residencies::Residencies;
 use super::shapes::{homes, lines_max};
 use super::slots::{Sender, Slots};
 use super::stations::Stations;

@@ -10,6 +10,7 @@
 //!
 //! A failure reports its seed, and is shrunk to a minimal program.
 
+mod boundaries;
 mod draws;
 mod episode;
 mod fault;
@@ -20,6 +21,7 @@ mod order;
 mod preempt;
 mod queues;
 mod report;
+mod residencies;
 mod rules;
 mod shapes;
 mod shrink;

@@ -4,107 +4,12 @@
 //! compute unit releases as at the end of a kernel. Then another compute unit acquires as at the
 //! beginning of a kernel, and the wavefronts go on there.
 
-use super::episode::group_of;
 use super::fault::EpisodeFault;
-use super::layout::{GROUPS_MAX, HOST, WAVES};
 use super::machine::Machine;
 use super::order::Program;
+use super::residencies::Phase;
 use super::slots::Sender;
 use proto::Boundary;
-
-/// The phase of a work-group's preemption.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
-    /// The wavefronts of the work-group run.
-    Runs,
-    /// The wavefronts of the work-group wait until their operations under way are complete.
-    Stops,
-    /// The old compute unit makes a release.
-    Saves,
-    /// The new compute unit makes an acquire.
-    Restores,
-}
-
-/// The compute units of work-groups and wavefronts.
-#[derive(Clone, Debug)]
-pub(super) struct Residencies {
-    /// The number of work-groups.
-    groups: u8,
-    /// The compute unit of each work-group.
-    cus: [u8; GROUPS_MAX],
-    /// The number of each wavefront among the wavefronts of its compute unit.
-    pub(super) wavefronts: [u8; WAVES],
-    phases: [Phase; GROUPS_MAX],
-    /// The wavefronts that may not issue, one bit for each.
-    stopped: u16,
-    /// The number of preemptions that may still begin.
-    pub(super) left: u8,
-}
-
-impl Residencies {
-    /// The compute units of work-groups at the start of a program. The work-groups are assigned to
-    /// the compute units in turn.
-    pub(super) fn new(program: &Program, cus: u16) -> Residencies {
-        let mut residencies = Residencies {
-            groups: program.groups,
-            cus: [0; GROUPS_MAX],
-            wavefronts: [0; WAVES],
-            phases: [Phase::Runs; GROUPS_MAX],
-            stopped: 0,
-            left: program.preemptions,
-        };
-        for group in 0..usize::from(program.groups) {
-            residencies.cus[group] = (group % usize::from(cus)) as u8;
-        }
-        let mut counts = [0; GROUPS_MAX];
-        for wave in 0..HOST {
-            if let Some(cu) = residencies.cu(wave) {
-                residencies.wavefronts[wave] = counts[cu];
-                counts[cu] += 1;
-            }
-        }
-        residencies
-    }
-
-    pub(super) fn group(&self, wave: usize) -> Option<usize> {
-        group_of(wave, self.groups)
-    }
-
-    /// The compute unit of a wavefront, or `None` for the host.
-    #[inline]
-    pub(super) fn cu(&self, wave: usize) -> Option<usize> {
-        self.group(wave).map(|group| usize::from(self.cus[group]))
-    }
-
-    /// Whether a wavefront may not issue.
-    #[inline]
-    pub(super) fn is_stopped(&self, wave: usize) -> bool {
-        self.stopped >> wave & 1 == 1
-    }
-
-    /// Whether a work-group is between two compute units.
-    pub(super) fn is_moving(&self) -> bool {
-        self.stopped != 0
-    }
-
-    fn waves(&self, group: usize) -> impl Iterator<Item = usize> + use<> {
-        (group..HOST).step_by(usize::from(self.groups))
-    }
-
-    /// Gives the wavefronts of an arriving work-group the first free numbers of its compute unit.
-    fn number(&mut self, group: usize) {
-        let is_here = |residencies: &Residencies, wave: usize| {
-            residencies.group(wave) != Some(group)
-                && residencies.cu(wave) == Some(usize::from(residencies.cus[group]))
-        };
-        let others = (0..HOST).filter(|&wave| is_here(self, wave));
-        let mut taken = others.fold(0u16, |taken, wave| taken | 1 << self.wavefronts[wave]);
-        for wave in self.waves(group) {
-            self.wavefronts[wave] = taken.trailing_ones() as u8;
-            taken |= taken + 1;
-        }
-    }
-}
 
 impl Machine {
     /// Draws a work-group and begins its preemption, unless the work-group has ended or a

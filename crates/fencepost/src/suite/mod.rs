@@ -20,7 +20,7 @@ use crate::Failure;
 use crate::args::LitmusArguments;
 use crate::output::{Listening, WholeFile};
 use crate::progress::Progress;
-use crate::table::{counted, grouped};
+use crate::words::{counted, grouped};
 
 use files::Tests;
 use one::{Limits, Outcome};

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use crate::Failure;
 use crate::output;
-use crate::table::{Side, Table, counted, grouped, plural};
+use crate::table::{Side, Table};
+use crate::words::{counted, grouped, plural};
 
 /// The maximum number of rows of a table that are printed.
 const ROWS_SHOWN: usize = 40;

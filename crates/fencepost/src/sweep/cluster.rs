@@ -18,7 +18,7 @@ use crate::Failure;
 use crate::args::SweepArguments;
 use crate::output::AtInterrupt;
 use crate::progress::Estimate;
-use crate::table::counted;
+use crate::words::counted;
 
 /// The minimum time between two looks at the cluster's queue.
 const POLL_MIN: Duration = Duration::from_millis(50);

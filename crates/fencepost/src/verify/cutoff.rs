@@ -12,7 +12,8 @@ use crate::Failure;
 use crate::args::VerifyArguments;
 use crate::clock::{Deadline, Stopwatch};
 use crate::output::{Listening, write_reports};
-use crate::table::{Side, Table, counted, grouped};
+use crate::table::{Side, Table};
+use crate::words::{counted, grouped};
 
 /// Checks the programs of each protocol with a growing number of compute units, and prints the
 /// results.

@@ -8,7 +8,8 @@ use explore::verify::{Census, Dimensions, Verification};
 use lab::verify::{Guards, Verified};
 
 use crate::Failure;
-use crate::table::{Side, Table, counted, grouped, plural};
+use crate::table::{Side, Table};
+use crate::words::{counted, grouped, plural};
 
 /// Prints the verdict, then the findings (counterexamples), then the coverage.
 ///

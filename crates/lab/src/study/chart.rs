@@ -6,7 +6,7 @@ use serde_json::Value;
 use toml::Spanned;
 
 use super::file::{ChartFile, File};
-use super::resolve::json;
+use super::resolver::json;
 use super::results::{AxisKind, StudiedAxis, plain};
 use super::{PlannedRun, Study};
 use crate::error::{Error, printable};

@@ -7,7 +7,7 @@ use sim::config::System;
 
 use super::axis::{Axis, Listed, combinations};
 use super::read::{Span, with_real_part};
-use super::resolve::Resolver;
+use super::resolver::Resolver;
 use super::results::StudiedMachine;
 use crate::error::{Error, printable};
 use crate::run::timed;

@@ -15,6 +15,7 @@ mod markdown;
 mod programs;
 mod read;
 mod resolve;
+mod resolver;
 mod results;
 mod table;
 

@@ -14,7 +14,7 @@ use super::axis::{Axis, Listed, combinations};
 use super::file::{SettingFile, VariantFile};
 use super::machines::Machine;
 use super::read::{Span, with_real_part};
-use super::resolve::{Input, Resolver, json};
+use super::resolver::{Input, Resolver, json};
 use super::results::{AxisKind, StudiedAxis, StudiedInput};
 use crate::error::{Error, printable};
 use crate::experiment::{Experiment, Question};

@@ -303,7 +303,7 @@ fn relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
 fn scope_relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
     let dialect = on.program.dialect;
     let ptx = dialect == Dialect::Ptx;
-    let around = |level: Level| same_level(on, level);
+    let around = |level: Level| on.same_level(level);
     Some(match name {
         "swi" => Base::Rel(around(Level::WorkItem)),
         "ssg" => Base::Rel(around(Level::SubGroup)),
@@ -326,11 +326,6 @@ fn scope_relation(name: &str, on: &Skeleton<'_>) -> Option<Base> {
         "holds" => Base::Rel(on.rows(|a, b| reaches(on, a, b))),
         _ => return None,
     })
-}
-
-/// The pairs of events whose threads share a scope instance of this level.
-pub(super) fn same_level(on: &Skeleton<'_>, level: Level) -> Rows {
-    on.rows(|a, b| on.around(a, level).is_some() && on.around(a, level) == on.around(b, level))
 }
 
 /// The pairs (a, b) of events that meet at a barrier at which the thread of a synchronizes with the

@@ -80,7 +80,7 @@ pub(super) fn set(name: &str, on: &Skeleton<'_>) -> Option<EventSet> {
 
 pub(super) fn relation(name: &str, on: &Skeleton<'_>) -> Option<Rows> {
     Some(match name {
-        "sqf" => super::base::same_level(on, Level::Chiplet),
+        "sqf" => on.same_level(Level::Chiplet),
         "ssw" => on.rows(|a, b| match (a.thread, b.thread) {
             (Some(first), Some(later)) => on.program.system_order.contains(&(first, later)),
             _ => false,

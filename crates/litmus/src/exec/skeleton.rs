@@ -253,6 +253,11 @@ impl<'p> Skeleton<'p> {
     pub fn around(&self, event: &Event, level: Level) -> Option<ScopeId> {
         self.program.scopes.enclosing(event.thread?, level)
     }
+
+    /// The pairs of events whose threads share a scope instance of this level.
+    pub(crate) fn same_level(&self, level: Level) -> Rows {
+        self.rows(|a, b| self.around(a, level).is_some() && self.around(a, level) == self.around(b, level))
+    }
 }
 
 /// The words that the traces access, in ascending order.

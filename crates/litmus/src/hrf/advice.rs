@@ -7,11 +7,13 @@
 
 use core::fmt;
 
+use super::explain::Race;
 use super::plan::Plan;
 use super::scoping::is_narrower;
-use super::search::{self, Choice};
+use super::search;
+use super::state::Choice;
 use super::trace::{self, scope_name};
-use super::verdict::{Race, check_until};
+use super::verdict::check_until;
 use super::{CheckError, InstrPlace, Model, Options};
 use crate::program::{Level, Program, ScopeId, ThreadId};
 

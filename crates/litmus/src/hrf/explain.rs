@@ -3,9 +3,35 @@
 
 use super::scoping::edge_scope;
 use super::trace::{Execution, scope_name};
-use super::verdict::{Conflicting, Race};
 use super::{InstrPlace, Model, RaceKind, Reading, SyncOrder};
 use crate::program::{LocId, Program, ScopeId};
+
+/// Two instructions whose accesses conflict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Conflicting {
+    /// The instruction of the thread with the lower number.
+    pub first: InstrPlace,
+    /// The other instruction, of the thread with the higher number.
+    pub second: InstrPlace,
+    /// The kind of the conflict.
+    pub kind: RaceKind,
+}
+
+/// A race: two conflicting accesses that happens-before does not order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Race {
+    /// The two accesses that race.
+    pub pair: Conflicting,
+    /// The word that both accesses use.
+    pub location: LocId,
+    /// The steps of an execution up to the race. The last step makes the second of the two
+    /// accesses.
+    pub execution: Execution,
+    /// The numbers of the two steps of `execution` that make the racing accesses.
+    pub steps: (usize, usize),
+    /// The reasons why no chain of synchronization orders the accesses.
+    pub gaps: Vec<Gap>,
+}
 
 /// A release that synchronizes with an acquire. Both are steps of an execution.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

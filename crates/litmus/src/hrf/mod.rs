@@ -46,10 +46,11 @@ mod verdict;
 
 pub use advice::{Advice, Change, ChangeSet, advise, advise_until};
 pub use error::{CheckError, InstrPlace};
-pub use explain::{Gap, Link};
+pub use explain::{Conflicting, Gap, Link, Race};
 pub use model::{Model, Options, Reading, RelaxedAs, SyncOrder, UnknownName};
 pub use plan::RaceKind;
 pub use scoping::Role;
-pub use search::{Choice, Effort};
+pub use search::{Effort, Incomplete};
+pub use state::Choice;
 pub use trace::{Execution, ExecutionStep, StepKind};
-pub use verdict::{Conflicting, Incomplete, Race, Verdict, check, check_until};
+pub use verdict::{Verdict, check, check_until};

@@ -19,27 +19,18 @@
 //! * They are not a release and an acquire of one scope. In the paper's definition the order of
 //!   these two steps decides happens-before, even if their words differ.
 
+use core::fmt;
 use std::collections::{BTreeMap, BTreeSet};
 
+use proto::words::counted;
 use rustc_hash::FxHashMap;
 
 use super::footprint::Footprint;
 use super::key::Keys;
 use super::plan::{Plan, RaceKind};
-use super::state::{ACCESSES_MAX, Conflict, Phase, State};
-use super::verdict::Incomplete;
+use super::state::{ACCESSES_MAX, Choice, Conflict, Phase, State, term_value};
 use super::{CheckError, Options};
 use crate::program::{Program, Value};
-
-/// The choice of the next step of an execution: the thread that takes the step, and the result of a
-/// weak compare-and-swap.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Choice {
-    /// The thread that takes the step.
-    pub thread: u8,
-    /// Whether the step is a weak compare-and-swap that fails spuriously.
-    pub fails: bool,
-}
 
 /// Two accesses, given by their numbers. The smaller number comes first.
 pub(crate) type Pair = (u16, u16);
@@ -53,6 +44,41 @@ pub struct Effort {
     pub steps: u64,
     /// The number of times that the search reached a visited state again and did not explore it.
     pub revisits: u64,
+}
+
+/// The reason why a search is incomplete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Incomplete {
+    /// A thread has taken the same backward jump this number of times, which is the limit, and has
+    /// not ended.
+    Unroll(u16),
+    /// A thread has made this many accesses, which is the limit, and has not ended.
+    Accesses(usize),
+    /// The search has visited this many states, which is the limit.
+    States(u64),
+    /// The caller stopped the search.
+    Stopped,
+}
+
+impl Incomplete {
+    pub(crate) const fn ends_search(self) -> bool {
+        !matches!(self, Incomplete::Unroll(_) | Incomplete::Accesses(_))
+    }
+}
+
+impl fmt::Display for Incomplete {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Incomplete::Unroll(bound) => {
+                write!(f, "some loop runs more than {}", counted(u64::from(*bound), "time"))
+            }
+            Incomplete::Accesses(bound) => {
+                write!(f, "some thread makes more than {}", counted(*bound as u64, "access"))
+            }
+            Incomplete::States(bound) => write!(f, "the search has more than {}", counted(*bound, "state")),
+            Incomplete::Stopped => f.write_str("the search was stopped"),
+        }
+    }
 }
 
 /// The results of a search.
@@ -286,7 +312,7 @@ impl Search<'_, '_, '_> {
         let plan = self.plan;
         let frame = &mut self.frames[self.depth];
         let state = &frame.state;
-        let mut value = |term| super::verdict::term_value(plan, state, term);
+        let mut value = |term| term_value(plan, state, term);
         frame.passes = plan.program.filter.as_ref().is_none_or(|filter| filter.holds(&mut value));
         if frame.passes {
             let values: Vec<Value> = plan.terms.iter().map(|&term| value(term)).collect();

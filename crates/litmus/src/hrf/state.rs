@@ -9,7 +9,7 @@ use super::footprint::Footprint;
 use super::plan::{Plan, RaceKind, Stage, physical};
 use super::scoping::Role;
 use super::{CheckError, InstrPlace};
-use crate::program::{Access, Barrier, Cas, Expr, Instr, ThreadId, Value, value_address};
+use crate::program::{Access, Barrier, Cas, Expr, Instr, Term, ThreadId, Value, value_address};
 
 /// The maximum number of accesses of a thread in one execution.
 pub(crate) const ACCESSES_MAX: usize = 1000;
@@ -83,6 +83,16 @@ pub(crate) struct State {
     pub(crate) memory: Vec<Value>,
     pub(crate) meetings: Vec<Meeting>,
     pub(crate) clocks: Clocks,
+}
+
+/// The choice of the next step of an execution: the thread that takes the step, and the result of a
+/// weak compare-and-swap.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Choice {
+    /// The thread that takes the step.
+    pub thread: u8,
+    /// Whether the step is a weak compare-and-swap that fails spuriously.
+    pub fails: bool,
 }
 
 /// The effects of a step of one thread.
@@ -476,6 +486,18 @@ impl State {
                     conflicts.push(Conflict { first: (u as u8, *first), second: access, kind, ordered });
                 }
             }
+        }
+    }
+}
+
+/// The value of a term (a register, a location or a constant) in a state.
+pub(crate) fn term_value(plan: &Plan<'_>, state: &State, term: Term) -> Value {
+    match term {
+        Term::Const(value) => value,
+        Term::Loc(loc) => state.memory[physical(plan.program, loc)],
+        Term::Reg(thread, reg) => {
+            let thread = &plan.threads[usize::from(thread.0)];
+            state.registers[thread.registers_base + usize::from(reg.0)]
         }
     }
 }

@@ -2,8 +2,7 @@
 
 use super::plan::{Plan, Stage, physical};
 use super::scoping::Role;
-use super::search::Choice;
-use super::state::{Conflict, State, StepResult};
+use super::state::{Choice, Conflict, State, StepResult};
 use super::{CheckError, InstrPlace};
 use crate::program::{Instr, LocId, Program, ScopeId, ThreadId, Value};
 

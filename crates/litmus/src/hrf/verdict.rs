@@ -1,80 +1,14 @@
 //! The verdict of an HRF model on a program: whether the program is race-free in all sequentially
 //! consistent executions, and the outcomes of the program.
 
-use core::fmt;
 use std::collections::BTreeSet;
 
-use proto::words::counted;
-
-use super::explain::{self, Gap};
+use super::explain::{self, Conflicting, Race};
 use super::plan::{Plan, RaceKind};
-use super::search::{self, Effort, Pair, SearchResult};
-use super::state::State;
+use super::search::{self, Effort, Incomplete, Pair, SearchResult};
 use super::trace::{self, Execution};
 use super::{CheckError, InstrPlace, Options, Reading};
-use crate::program::{LocId, Program, Term, ThreadId, Value};
-
-/// The reason why a search is incomplete.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Incomplete {
-    /// A thread has taken the same backward jump this number of times, which is the limit, and has
-    /// not ended.
-    Unroll(u16),
-    /// A thread has made this many accesses, which is the limit, and has not ended.
-    Accesses(usize),
-    /// The search has visited this many states, which is the limit.
-    States(u64),
-    /// The caller stopped the search.
-    Stopped,
-}
-
-impl Incomplete {
-    pub(crate) const fn ends_search(self) -> bool {
-        !matches!(self, Incomplete::Unroll(_) | Incomplete::Accesses(_))
-    }
-}
-
-impl fmt::Display for Incomplete {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Incomplete::Unroll(bound) => {
-                write!(f, "some loop runs more than {}", counted(u64::from(*bound), "time"))
-            }
-            Incomplete::Accesses(bound) => {
-                write!(f, "some thread makes more than {}", counted(*bound as u64, "access"))
-            }
-            Incomplete::States(bound) => write!(f, "the search has more than {}", counted(*bound, "state")),
-            Incomplete::Stopped => f.write_str("the search was stopped"),
-        }
-    }
-}
-
-/// Two instructions whose accesses conflict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Conflicting {
-    /// Of the two conflicting instructions, the instruction of the thread with the lower number.
-    pub first: InstrPlace,
-    /// Of the two conflicting instructions, the instruction of the thread with the higher number.
-    pub second: InstrPlace,
-    /// The kind of the conflict.
-    pub kind: RaceKind,
-}
-
-/// A race: two conflicting accesses that happens-before does not order.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Race {
-    /// The two accesses that race.
-    pub pair: Conflicting,
-    /// The word that both racing accesses use.
-    pub location: LocId,
-    /// The steps of an execution up to the race. The last step makes the second of the two racing
-    /// accesses.
-    pub execution: Execution,
-    /// The numbers of the two steps of `execution` that make the racing accesses.
-    pub steps: (usize, usize),
-    /// The reasons why no chain of synchronization orders the two racing accesses.
-    pub gaps: Vec<Gap>,
-}
+use crate::program::{Program, Term, ThreadId, Value};
 
 /// The verdict of an HRF model on a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -177,16 +111,4 @@ pub fn check_until(
         incomplete,
         effort,
     })
-}
-
-/// The value of a term (a register, a location or a constant) in a state.
-pub(crate) fn term_value(plan: &Plan<'_>, state: &State, term: Term) -> Value {
-    match term {
-        Term::Const(value) => value,
-        Term::Loc(loc) => state.memory[super::plan::physical(plan.program, loc)],
-        Term::Reg(thread, reg) => {
-            let thread = &plan.threads[usize::from(thread.0)];
-            state.registers[thread.registers_base + usize::from(reg.0)]
-        }
-    }
 }

@@ -1,4 +1,5 @@
-//! The answer of a model on one test, with the same functions for the results of all engines.
+//! Judges one test under a model. The answer has the same functions for the results of all
+//! engines.
 
 use core::fmt::Write as _;
 
@@ -6,9 +7,9 @@ use serde_json::Value;
 
 use crate::cat;
 use crate::check::{self, Flag, Report};
-use crate::hrf::{self, Advice, Verdict};
-use crate::parse::TextError;
-use crate::program::{Program, Quantifier};
+use crate::hrf::{self, Advice, CheckError, Verdict};
+use crate::parse::{Place, TextError};
+use crate::program::{Dialect, Program, Quantifier};
 use crate::progress;
 
 use super::judge::{Judge, Method};
@@ -16,7 +17,7 @@ use super::judge::{Judge, Method};
 /// The result for one test. Each variant holds the result of one of the three engines (see
 /// [`Method`]).
 #[derive(Clone, Debug)]
-pub(super) enum Finding {
+enum Finding {
     Explored(Box<Verdict>),
     Clauses(Report),
     Liveness(progress::Report),
@@ -25,9 +26,39 @@ pub(super) enum Finding {
 /// The answer of a model on one test, with the result of the engine that judged it.
 #[derive(Clone, Debug)]
 pub struct Answer<'a> {
-    pub(super) judge: &'a Judge,
-    pub(super) program: &'a Program,
-    pub(super) finding: Finding,
+    judge: &'a Judge,
+    program: &'a Program,
+    finding: Finding,
+}
+
+impl Judge {
+    /// Judges one test. `text` is the source of the test. Errors use the source to name a line and
+    /// a column. The search calls `stop` at intervals. If `stop` returns true, the search ends with
+    /// the results so far.
+    ///
+    /// # Errors
+    /// If the model does not fit the test. The place of the error is in the test, or in the model
+    /// if the error names a file.
+    pub fn judge<'a>(
+        &'a self,
+        program: &'a Program,
+        text: &str,
+        stop: &mut dyn FnMut() -> bool,
+    ) -> Result<Answer<'a>, TextError> {
+        let finding = match &self.method {
+            Method::Explored(reading) => {
+                let verdict = hrf::check_until(program, &self.bounds(*reading), &mut || !stop());
+                Finding::Explored(Box::new(verdict.map_err(|error| in_test(&error, program, text))?))
+            }
+            Method::Clauses(model) => {
+                Finding::Clauses(check::check(program, model, &mut self.options(stop))?)
+            }
+            Method::Liveness(model, scheduler) => {
+                Finding::Liveness(progress::liveness(program, model, *scheduler, &mut self.options(stop))?)
+            }
+        };
+        Ok(Answer { judge: self, program, finding })
+    }
 }
 
 impl Answer<'_> {
@@ -240,7 +271,7 @@ impl Answer<'_> {
     pub fn advice(
         &self,
         stop: &mut dyn FnMut() -> bool,
-    ) -> Result<Option<(String, Value, bool)>, hrf::CheckError> {
+    ) -> Result<Option<(String, Value, bool)>, CheckError> {
         let Method::Explored(reading) = self.judge.method else { return Ok(None) };
         let bounds = self.judge.bounds(reading);
         let advice = hrf::advise_until(self.program, &bounds, &mut || !stop())?;
@@ -250,6 +281,24 @@ impl Answer<'_> {
         };
         Ok(Some((advice.describe(self.program, &bounds), advice.json(self.program), complete)))
     }
+}
+
+/// Converts the error of a check to an error with a place in the text of the test. The place is in
+/// the line of the instruction. In formats with columns, it is the beginning of the thread's column
+/// in this line. In OpenCL and C11 tests, it is the first character of the line that is not blank.
+fn in_test(error: &CheckError, program: &Program, text: &str) -> TextError {
+    let Some(place) = error.place().filter(|place| place.line > 0) else {
+        return TextError::meaning(Place { line: 1, column: 1 }, error.to_string());
+    };
+    let line = text.lines().nth(place.line as usize - 1).unwrap_or("");
+    let part = match program.dialect {
+        Dialect::OpenCl | Dialect::C11 => 0,
+        Dialect::Ptx | Dialect::Lisa | Dialect::Vulkan => usize::from(place.thread.0),
+    };
+    let before: usize = line.split('|').take(part).map(|cell| cell.chars().count() + 1).sum();
+    let blanks = line.chars().skip(before).take_while(|c| c.is_whitespace()).count();
+    let column = (before + blanks) as u32 + 1;
+    TextError::meaning(Place { line: place.line, column }, error.to_string())
 }
 
 /// Whether the state decides the test's condition. A condition `forall p` is decided by a state

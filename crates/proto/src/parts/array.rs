@@ -3,7 +3,7 @@
 use crate::contract::LineView;
 use crate::divisor::Divisor;
 use crate::homes::Homes;
-use crate::levels::KindLevel;
+use crate::levels::{Indexing, KindLevel};
 use crate::line::{ByteMask, LINE_BYTES_MAX, LineAddr, LineData, copy_masked};
 use crate::node::{Rank, SetIndex, Way};
 use crate::symbols::Symbol;
@@ -39,18 +39,6 @@ const NO_PRINT: u8 = 2;
 /// The number of fingerprints that a lookup compares at once. The first fingerprint of each set is
 /// at a multiple of this number.
 const PRINTS_AT_ONCE: usize = 8;
-
-/// The rule by which a cache numbers the lines. The number of a line selects its set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Indexing {
-    /// The number of a line is its address. A cache that may hold any line uses this rule.
-    Line,
-    /// The number of a line is its address divided by the number of banks.
-    Banks(Divisor),
-    /// The number of a line is its position among the lines of its chiplet, divided by the number
-    /// of banks. A bank that serves only the lines of its chiplet uses this rule.
-    Home(Divisor),
-}
 
 /// A line, the set that it belongs to, and the way that holds it if the line is present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -9,7 +9,6 @@ mod small_map;
 mod store_buffer;
 
 pub use acks::{AckCounts, AckParity, peers};
-pub(crate) use array::Indexing;
 pub use array::{CacheArray, Place};
 pub use countdowns::Countdowns;
 pub use host::Host;

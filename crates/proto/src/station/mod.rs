@@ -92,6 +92,14 @@ static NO_BYTES: LineData = LineData([0; LINE_BYTES_MAX]);
 /// forever, which is a fault of the protocol.
 const STEPS_PER_INPUT_MAX: u32 = 1 << 20;
 
+impl<P: Protocol> Setup<P> {
+    /// All stations (controllers with their parked inputs) in their initial state, kind by kind.
+    #[must_use]
+    pub fn stations(&self) -> Vec<Station<P>> {
+        self.levels.nodes().map(|id| Station::new(id, self)).collect()
+    }
+}
+
 impl<P: Protocol> Station<P> {
     /// A station (a controller with its parked inputs) in its initial state.
     #[must_use]

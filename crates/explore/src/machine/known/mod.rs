@@ -4,9 +4,10 @@
 //! A state consists of one word for each node and one word for memory. A node's word is the number
 //! of a [part](crate::machine): the node's station (controller with its parked inputs), the threads
 //! that run there, and its messages under way. A move changes one or two words. Protocols with
-//! logical times have a further word for each node; see [`crate::machine::rebase`].
+//! logical times have a further word for each node; see [`rebase`].
 
 mod expand;
+mod rebase;
 
 use std::sync::Arc;
 
@@ -15,10 +16,10 @@ use rustc_hash::FxHashMap;
 
 use crate::machine::bounds::Bounds;
 use crate::machine::moves::Move;
-use crate::machine::rebase::Rebase;
 use crate::subject::Subject;
 
 pub(crate) use expand::{Expansion, Frames, Offer, Sink};
+use rebase::Rebase;
 
 /// The bit that marks a fault where the number of a part (the state of one node) is expected. The
 /// other bits are the number of the fault.
