@@ -21,9 +21,10 @@ use crate::trials::{self, Budget, Kills, MutantStatus, Subject, Trial};
 use crate::worker::Worker;
 
 /// The protocols of a run, in the order in which they are used. The protocols that cost the least
-/// time come first. Some protocols have claims that do not hold. If a program refutes a claim of
+/// time come first. The list has at least one protocol of each folder of `zoo` that offers
+/// protocols by name. Some protocols have claims that do not hold. If a program refutes a claim of
 /// the protocol without a seeded fault, the program is not used to test mutants.
-pub const PROTOCOLS: [&str; 10] = [
+pub const PROTOCOLS: [&str; 14] = [
     "vi",
     "no-l1",
     "vi-targeted",
@@ -34,6 +35,10 @@ pub const PROTOCOLS: [&str; 10] = [
     "hlrc",
     "hlrc-noprio",
     "denovo-rprio",
+    "gpu-vi",
+    "tc-strong",
+    "tc-weak-repaired",
+    "stc-mb-repaired",
 ];
 
 /// The mutants that every verification must detect. Each entry has the name of the mutant and a
@@ -325,6 +330,26 @@ mod tests {
         let of_vi = options(None, &[("crates/zoo/src/vi/", None)], Vec::new());
         let of_vi = of_vi.choose(&schema);
         assert!(of_vi.len() > 50 && of_vi.iter().all(|mutant| mutant.file.starts_with("zoo/src/vi/")));
+    }
+
+    /// The folders of `zoo` that offer no protocol by name: the shared code, and protocols whose
+    /// verification is not complete.
+    const WITHOUT_PROTOCOLS: [&str; 3] = ["lease", "parts", "registration"];
+
+    #[test]
+    fn each_folder_with_mutants_has_a_protocol() {
+        for name in PROTOCOLS {
+            assert!(zoo::ALL.iter().any(|info| info.name == name), "{name}");
+        }
+        let schema = Schema::of(&options(None, &[], Vec::new()).root).expect("the sources parse");
+        for mutant in &schema.mutants {
+            let below = mutant.file.strip_prefix("zoo/src/").and_then(|below| below.split_once('/'));
+            let Some((folder, _)) = below.filter(|(folder, _)| !WITHOUT_PROTOCOLS.contains(folder)) else {
+                continue;
+            };
+            let is_there = PROTOCOLS.iter().any(|name| name.replace('-', "_").starts_with(folder));
+            assert!(is_there, "no protocol of the list runs the mutants of {}", mutant.file);
+        }
     }
 
     #[test]

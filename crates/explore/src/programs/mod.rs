@@ -4,7 +4,8 @@
 //!
 //! A [`Batch`] is a set of programs drawn from an enumeration. Drawing is cheap and sequential. The
 //! choice of programs is expensive, and several workers choose at once. Tests are numbered in the
-//! order of the batches, so a test has the same number for any number of workers.
+//! order of the batches, so a test has the same number for any number of workers. Tests are explored
+//! in the order of their numbers, but dimension programs are explored before all others.
 
 pub mod claim;
 pub mod corpus;
@@ -17,6 +18,7 @@ pub(crate) mod test;
 pub(crate) mod transform;
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::parallel::pull;
@@ -60,6 +62,8 @@ type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 #[derive(Default)]
 pub struct Programs {
     tests: Vec<Arc<Test>>,
+    /// The numbers of the tests that are explored before all others: the dimension programs.
+    first: Range<usize>,
     /// The families (sets of programs made in the same way) that still have programs, in reverse
     /// order: the next family is the last element.
     families: Families,
@@ -95,18 +99,15 @@ impl Programs {
     }
 
     /// Adds the dimension programs (which differ in word widths, requests and machine shapes) for
-    /// these claims.
+    /// these claims. They are explored before all other programs, because they find many faults in
+    /// few states. Their numbers follow the numbers of the tests that exist already.
     #[must_use]
-    pub fn and_dimensions(self, claims: &[Claim]) -> Programs {
-        let claims = claims.to_vec();
-        let batch = move || Batch {
-            drawn: 0,
-            choose: Box::new(move |_| {
-                let chosen = Chosen { tests: dimensions::dimensions(&claims), sampled: 0 };
-                Box::new(move || chosen)
-            }),
-        };
-        self.and(vec![Box::new(core::iter::once_with(batch))])
+    pub fn and_dimensions(mut self, claims: &[Claim]) -> Programs {
+        let (start, spread) = (self.tests.len(), self.spread);
+        let tests = dimensions::dimensions(claims).into_iter();
+        self.tests.extend(tests.map(|test| Arc::new(test.spread(spread))));
+        self.first = start..self.tests.len();
+        self
     }
 
     /// Adds the enumerated programs with up to `operations_max` operations for these claims. With
@@ -148,6 +149,24 @@ impl Programs {
     #[must_use]
     pub fn tests(&self) -> &[Arc<Test>] {
         &self.tests
+    }
+
+    /// The number of dimension programs (which differ in word widths, requests and machine shapes).
+    #[must_use]
+    pub fn dimensions(&self) -> usize {
+        self.first.len()
+    }
+
+    /// The number of the test at this position in the order of exploration.
+    fn number_at(&self, position: usize) -> usize {
+        let Range { start, end } = self.first;
+        if position < self.first.len() {
+            start + position
+        } else if position < end {
+            position - self.first.len()
+        } else {
+            position
+        }
     }
 
     /// The number of programs that have been enumerated so far.
@@ -209,7 +228,7 @@ pub(crate) struct Feed<'a> {
 
 struct State<'a> {
     programs: &'a mut Programs,
-    /// The number of the next test.
+    /// The position of the next test in the order of exploration.
     next: usize,
     /// The number of batches whose programs a worker has begun to choose (`begun`), and the number
     /// of batches whose tests have been added to `programs` (`merged`). Batches are added in order.
@@ -242,10 +261,11 @@ impl<'a> Feed<'a> {
     pub(crate) fn next(&self) -> Option<(usize, Arc<Test>)> {
         let mut state = self.lock();
         loop {
-            if let Some(test) = state.programs.tests.get(state.next) {
+            let number = state.programs.number_at(state.next);
+            if let Some(test) = state.programs.tests.get(number) {
                 let test = Arc::clone(test);
                 state.next += 1;
-                return Some((state.next - 1, test));
+                return Some((number, test));
             }
             if (self.stop)() || state.is_broken {
                 return None;
@@ -370,6 +390,27 @@ mod tests {
         assert_eq!(one, of(3));
         let different: std::collections::BTreeSet<&String> = one.iter().collect();
         assert_eq!(different.len(), one.len(), "each name once");
+    }
+
+    #[test]
+    fn dimension_programs_are_explored_first() {
+        let claims = [Claim::of("opencl").expect("a known model")];
+        let shipped = corpus::shipped().expect("they are tests");
+        let is_dimension = |test: &Test| test.name.starts_with("dimensions/");
+        let mut programs = Programs::of(shipped.clone()).and_dimensions(&claims).and_messages(&claims);
+        let count = programs.dimensions();
+        assert!(count > 0);
+        let feed = Feed::new(&mut programs, &|| false);
+        let order: Vec<(usize, Arc<Test>)> = core::iter::from_fn(|| feed.next()).collect();
+        assert!(order[..count].iter().all(|(_, test)| is_dimension(test)));
+        assert!(order[count..].iter().all(|(_, test)| !is_dimension(test)));
+        // Each test keeps its number, which chooses the machine of some tests.
+        assert!(order.iter().all(|(number, test)| Arc::ptr_eq(test, &programs.tests()[*number])));
+        let mut numbers: Vec<usize> = order.iter().map(|(number, _)| *number).collect();
+        numbers.sort_unstable();
+        assert_eq!(numbers, (0..programs.tests().len()).collect::<Vec<_>>());
+        assert!(shipped.iter().zip(programs.tests()).all(|(test, own)| test.name == own.name));
+        assert!(programs.tests().len() > shipped.len() + count, "there are messages");
     }
 
     #[test]

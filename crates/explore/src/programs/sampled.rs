@@ -34,8 +34,9 @@ const ONE_IN: u64 = 512;
 const DRAWS_MAX: usize = 1 << 14;
 
 /// The number of the first group of sampled programs. A group is a set of programs that are made in
-/// the same way. The groups of enumerated programs and of message programs have smaller numbers.
-const FIRST_GROUP: usize = 1 << 17;
+/// the same way. The groups of enumerated programs, message programs and dimension programs have
+/// smaller numbers.
+const FIRST_GROUP: usize = 1 << 18;
 
 /// Programs that are drawn from a seed, as tests.
 #[derive(Clone, Debug, Default)]
@@ -267,11 +268,18 @@ mod tests {
     }
 
     #[test]
-    fn groups_of_samples_are_disjoint_from_other_groups() {
+    fn different_kinds_of_programs_have_different_groups() {
         let claims = claims(&["opencl-rsp"]);
         let groups = |tests: Vec<Test>| tests.iter().map(|test| test.group).collect::<BTreeSet<usize>>();
-        let sampled = groups(sampled(&claims, true, 16, 0, 2, &|| false).tests);
-        assert!(sampled.is_disjoint(&groups(corpus::messages(&claims))));
-        assert!(sampled.is_disjoint(&groups(corpus::generated(&claims, true, 2, true, 2, &|| false))));
+        let kinds = [
+            groups(corpus::generated(&claims, true, 2, true, 2, &|| false)),
+            groups(corpus::messages(&claims)),
+            groups(corpus::dimensions(&claims)),
+            groups(sampled(&claims, true, 16, 0, 2, &|| false).tests),
+        ];
+        for (at, groups) in kinds.iter().enumerate() {
+            assert!(!groups.is_empty() && !groups.contains(&0), "{groups:?}");
+            assert!(kinds[..at].iter().all(|others| others.is_disjoint(groups)), "{groups:?}");
+        }
     }
 }

@@ -1,5 +1,5 @@
-//! Faults of guards, masks, keys and counters, each seeded by hand into a copy of `vi`. The
-//! programs that every verification explores report each of these faults.
+//! Faults of guards, masks, keys and counters, each seeded by hand into a copy of `vi` or of
+//! `rsp-repaired`. The programs that every verification explores report each of these faults.
 
 #![allow(unreachable_pub, reason = "the macro of the contract writes public items")]
 
@@ -47,9 +47,17 @@ enum Seeded {
     KernelBegin,
     /// The first update in a cache waits for a way, although one is free.
     ForgottenWait,
+    /// A flush does not wait for the acks of the writes that it sends, as if the parity of writes
+    /// had changed before them.
+    EarlyParity,
+    /// A message overtakes an earlier message between the same two controllers.
+    Overtaking,
+    /// A cache of `rsp-repaired` treats the locks of two remote operations as one lock if they have
+    /// the same slot (number of the request at its cache).
+    LocksBySlot,
 }
 
-const ALL: [Seeded; 12] = [
+const ALL: [Seeded; 15] = [
     Seeded::HitByOverlap,
     Seeded::DirtyInWords,
     Seeded::FirstWordOnly,
@@ -62,11 +70,19 @@ const ALL: [Seeded; 12] = [
     Seeded::ThirdUnit,
     Seeded::KernelBegin,
     Seeded::ForgottenWait,
+    Seeded::EarlyParity,
+    Seeded::Overtaking,
+    Seeded::LocksBySlot,
 ];
 
 /// The fault of the controllers that are made next, as its position in [`ALL`] counted from one.
 /// Zero stands for no fault.
 static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+/// The fault of a controller that is made now.
+fn next_seeded() -> Seeded {
+    ALL.get(NEXT.load(Ordering::Relaxed).wrapping_sub(1)).copied().unwrap_or(Seeded::None)
+}
 
 /// The protocol of the controllers. The macro `proto::delegate` expects the name `P` for it.
 type P = Faulty;
@@ -78,6 +94,10 @@ pub struct FaultyCache {
     seeded: Seeded,
     /// Whether an update has waited for a free way.
     has_waited: bool,
+    /// Whether a release flushes. Without the fault `EarlyParity`, this is always false.
+    flushes: bool,
+    /// The number of acks that were counted before they arrived.
+    counted: u32,
 }
 
 impl FaultyCache {
@@ -115,12 +135,24 @@ impl FaultyCache {
         }
         req
     }
-}
 
-impl Controller<Faulty> for FaultyCache {
-    type Msg = ToL1;
+    /// Counts the acks of the writes that a step has sent (the messages from index `sent` on),
+    /// before these acks arrive.
+    fn count_early(&mut self, sent: usize, cx: &mut Cx<'_, Faulty>) {
+        let parity = |(_, msg): &(NodeId, Msg)| match msg {
+            Msg::Bank(ToBank::Write { parity, .. }) => Some(*parity),
+            _ => None,
+        };
+        let early: Vec<bool> = cx.fx.sends[sent..].iter().filter_map(parity).collect();
+        for parity in early {
+            self.counted += 1;
+            let msg = &ToL1::WriteAck { parity };
+            Controller::<Faulty>::step(&mut self.cache, Input::Message { from: cx.me, msg }, cx);
+        }
+    }
 
-    fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, Faulty>) -> Disposition {
+    /// A step with each fault except for `EarlyParity`.
+    fn faulty_step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, Faulty>) -> Disposition {
         match input {
             Input::Request(RequestInput { slot, req, data }) => {
                 if self.seeded == Seeded::KernelBegin && matches!(req.op, Op::KernelBegin(_)) {
@@ -148,6 +180,35 @@ impl Controller<Faulty> for FaultyCache {
                 disposition
             }
         }
+    }
+}
+
+impl Controller<Faulty> for FaultyCache {
+    type Msg = ToL1;
+
+    fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, Faulty>) -> Disposition {
+        if self.seeded != Seeded::EarlyParity {
+            return self.faulty_step(input, cx);
+        }
+        let sent = cx.fx.sends.len();
+        let disposition = match input {
+            Input::Request(RequestInput { req, .. }) => {
+                let disposition = self.faulty_step(input, cx);
+                if req.releases() {
+                    self.flushes = disposition != Disposition::Done;
+                }
+                disposition
+            }
+            Input::Message { msg: ToL1::WriteAck { .. }, .. } if self.counted > 0 => {
+                self.counted -= 1;
+                Disposition::Done
+            }
+            input => self.faulty_step(input, cx),
+        };
+        if self.flushes {
+            self.count_early(sent, cx);
+        }
+        disposition
     }
 
     proto::delegate! { cache: victims, lines, is_quiet, canonicalize }
@@ -233,10 +294,16 @@ impl Protocol for Faulty {
     }
 
     fn node(id: NodeId, levels: &proto::Levels, (): &()) -> Node {
-        let seeded = ALL.get(NEXT.load(Ordering::Relaxed).wrapping_sub(1)).copied().unwrap_or(Seeded::None);
+        let seeded = next_seeded();
         let level = levels.of(id.kind);
         match id.kind {
-            0 => Node::L1(FaultyCache { cache: L1::new(level, &()), seeded, has_waited: false }),
+            0 => Node::L1(FaultyCache {
+                cache: L1::new(level, &()),
+                seeded,
+                has_waited: false,
+                flushes: false,
+                counted: 0,
+            }),
             1 => Node::Bank(FaultyBank {
                 bank: Bank::new(level, &()),
                 seeded,
@@ -254,12 +321,98 @@ impl Protocol for Faulty {
     toys::no_tables! {}
 }
 
-/// The name of the first test that reports the fault, and the states explored until then.
-fn reported_by(seeded: Seeded, tests: &[Test]) -> (Option<String>, u64) {
+/// The protocol `rsp-repaired` with a fault of its locks.
+pub mod locked {
+    use super::*;
+    use zoo::rsp::{RepairedPlans, ToL1};
+
+    /// The protocol of the controllers. The macro `proto::delegate` expects the name `P` for it.
+    type P = FaultyRsp;
+
+    /// A cache of `rsp-repaired`. With the fault `LocksBySlot`, it tells locks apart only by their
+    /// slots (numbers of requests at one node), and not by the nodes.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub struct LockedCache {
+        cache: zoo::rsp::L1<RepairedPlans>,
+        seeded: Seeded,
+    }
+
+    impl Controller<FaultyRsp> for LockedCache {
+        type Msg = ToL1;
+
+        fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, FaultyRsp>) -> Disposition {
+            match input {
+                Input::Message { from, msg: ToL1::Lock { .. } | ToL1::Unlock { .. } }
+                    if self.seeded == Seeded::LocksBySlot =>
+                {
+                    let Input::Message { msg, .. } = input else { return Disposition::Done };
+                    let (sent, any) = (cx.fx.sends.len(), NodeId { kind: from.kind, index: u16::MAX });
+                    let disposition = self.cache.step(Input::Message { from: any, msg }, cx);
+                    cx.fx.sends[sent..].iter_mut().for_each(|(to, _)| *to = from);
+                    disposition
+                }
+                input => self.cache.step(input, cx),
+            }
+        }
+
+        proto::delegate! { cache: victims, lines, is_quiet, canonicalize }
+    }
+
+    /// `rsp-repaired` with a fault of its locks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct FaultyRsp;
+
+    protocol_nodes! { FaultyRsp: L1(LockedCache, ToL1), Bank(zoo::vi::Bank, ToBank), Host(Host) }
+
+    impl From<zoo::parts::ToL1> for Msg {
+        fn from(msg: zoo::parts::ToL1) -> Self {
+            Msg::L1(msg.into())
+        }
+    }
+
+    impl Protocol for FaultyRsp {
+        type Node = Node;
+        type Msg = Msg;
+        type Params = ();
+        const INFO: Info = Info {
+            name: "faulty-rsp",
+            summary: "rsp-repaired with a fault",
+            claims: zoo::rsp::CLAIMS,
+            sharing: Sharing::Remote,
+            ..toys::INFO
+        };
+        const KINDS: &'static [proto::Kind] = zoo::vi::Vi::KINDS;
+
+        fn params(_: &proto::Levels, _: &proto::Settings) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn node(id: NodeId, levels: &proto::Levels, (): &()) -> Node {
+            let level = levels.of(id.kind);
+            match id.kind {
+                0 => Node::L1(LockedCache { cache: zoo::rsp::L1::new(level, &()), seeded: next_seeded() }),
+                1 => Node::Bank(zoo::vi::Bank::new(level, &())),
+                _ => Node::Host(Host),
+            }
+        }
+
+        fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+            agent.enters(0, 2)
+        }
+
+        toys::no_tables! {}
+    }
+}
+
+/// The name of the first test that reports the fault in the protocol `Q`, and the states explored
+/// until then.
+fn reported_by<Q: Protocol>(seeded: Seeded, tests: &[Test]) -> (Option<String>, u64) {
     let number = ALL.iter().position(|&other| other == seeded).map_or(0, |at| at + 1);
     NEXT.store(number, Ordering::Relaxed);
-    let subject = Subject::of::<Faulty>();
-    let options = Options::new(verify::machines_of(&subject.info));
+    let subject = Subject::of::<Q>();
+    let machines = verify::machines_of(&subject.info).into_iter();
+    let overtaking = seeded == Seeded::Overtaking;
+    let options = Options::new(machines.map(|bounds| bounds.overtaking(overtaking)).collect());
     let mut states = 0;
     for test in tests {
         let found = verify::verify(&subject, core::slice::from_ref(test), &options).expect("known models");
@@ -280,12 +433,24 @@ const STATES_MAX: u64 = 5_000_000;
 fn every_fault_is_reported_by_the_programs_of_a_default_run() {
     let claims = Claim::all_of(&zoo::vi::Vi::INFO).expect("known models");
     let mut tests = corpus::dimensions(&claims);
-    let shipped = ["caches/host-reads-second-release.litmus", "caches/compared-and-kept.litmus"];
-    let more = corpus::shipped().expect("they are tests").into_iter();
-    tests.extend(more.filter(|test| shipped.contains(&test.name.as_str())));
-    assert_eq!(reported_by(Seeded::None, &tests).0, None);
+    let shipped = |names: &[&str]| {
+        let mut found = corpus::shipped().expect("they are tests");
+        found.retain(|test| names.contains(&test.name.as_str()));
+        assert_eq!(found.len(), names.len());
+        found
+    };
+    tests.extend(shipped(&["caches/host-reads-second-release.litmus", "caches/compared-and-kept.litmus"]));
+    let of_one_thread = shipped(&["caches/written-then-loaded.litmus"]);
+    let of_locks = shipped(&["caches/remote-counter-by-two.litmus"]);
+    assert_eq!(reported_by::<Faulty>(Seeded::None, &tests).0, None);
+    assert_eq!(reported_by::<Faulty>(Seeded::None, &of_one_thread).0, None);
+    assert_eq!(reported_by::<locked::FaultyRsp>(Seeded::None, &of_locks).0, None);
     for seeded in ALL {
-        let (why, states) = reported_by(seeded, &tests);
+        let (why, states) = match seeded {
+            Seeded::Overtaking => reported_by::<Faulty>(seeded, &of_one_thread),
+            Seeded::LocksBySlot => reported_by::<locked::FaultyRsp>(seeded, &of_locks),
+            _ => reported_by::<Faulty>(seeded, &tests),
+        };
         assert!(why.is_some() && states < STATES_MAX, "{seeded:?}: {why:?} after {states} states");
         // The report names the step that forgets the input, not the deadlock that may follow.
         let is_step = |why: &String| why.ends_with("an input that waits for it is not woken");

@@ -13,8 +13,9 @@ use crate::words::{counted, grouped, plural};
 
 /// Prints the verdict, then the findings (counterexamples), then the coverage.
 ///
-/// With `explain`, a table follows. It has the dimensions of programs and machines and, for each
-/// value of a dimension, the number of runs and the number of states with this value.
+/// With `explain`, the number of programs of the family `dimensions` follows, and then a table. It
+/// has the dimensions of programs and machines and, for each value of a dimension, the number of
+/// runs and the number of states with this value.
 pub(super) fn show(
     verified: &Verified<'_>,
     seconds: f64,
@@ -37,7 +38,13 @@ pub(super) fn show(
         show_mutants(mutants, out)?;
     }
     show_rows(verification, out)?;
-    if explain { show_census(&verification.census, out) } else { Ok(()) }
+    if !explain {
+        return Ok(());
+    }
+    if verified.dimensions > 0 {
+        writeln!(out, "  {} of the family `dimensions`", counted(verified.dimensions, "program"))?;
+    }
+    show_census(&verification.census, out)
 }
 
 /// Prints the findings (counterexamples). The first finding of all is drawn, and so is the first

@@ -225,6 +225,7 @@ impl<'v> ReadyProtocol<'v> {
             charts,
             operations: question.operations,
             sample: (programs.sampled(), question.seed),
+            dimensions: programs.dimensions(),
         };
         complaints.extend(verified.complaints());
         Ok(verified)

@@ -26,6 +26,8 @@ pub struct Verified<'v> {
     pub operations: u8,
     /// The number of randomly sampled programs, and the seed of the sample.
     pub sample: (usize, u64),
+    /// The number of dimension programs (which differ in word widths, requests and machine shapes).
+    pub dimensions: usize,
 }
 
 impl Verified<'_> {
@@ -164,7 +166,7 @@ mod tests {
         // The last finding has no replay, as if it could not be drawn.
         let charts: Vec<Option<Replay>> = drawn.into_iter().skip(1).chain([None]).collect();
         let last = charts.len() - 1;
-        let verified = Verified { verification, tests, charts, operations: 0, sample: (0, 0) };
+        let verified = Verified { verification, tests, charts, operations: 0, sample: (0, 0), dimensions: 0 };
         for finding in 0..=last {
             let files = verified.files(finding);
             let (ending, trace) = &files[0];
