@@ -73,9 +73,11 @@ pub enum Move {
         /// The node whose clock ticks.
         node: u8,
     },
-    /// An agent makes its request at the beginning or end of a kernel.
+    /// An agent (a compute unit or the command processor) makes its request at the beginning or end
+    /// of a kernel.
     Boundary {
-        /// The index of the agent: a compute unit, or 0 for the command processor.
+        /// The index of the agent among the agents that make a request in the same step: the number
+        /// of a compute unit, or 0 for the command processor, which makes its request alone.
         agent: u8,
     },
     /// The next step of a program of several kernels begins.

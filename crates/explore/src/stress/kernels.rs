@@ -10,8 +10,8 @@ use super::stations::Stations;
 use drive::{At, StationInput};
 use proto::{Boundary, KernelId, Request};
 
-/// The requests of one step at the beginning or the end of a kernel, in the order of their agents.
-/// Each request comes with the node that it enters.
+/// The requests of one step at the beginning or the end of a kernel, in the order of their agents
+/// (compute units and the command processor). Each request comes with the node that it enters.
 type Requests = Vec<(At, Request)>;
 
 /// The requests of all steps at the beginning and the end of a kernel.
@@ -84,8 +84,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Makes the requests of all agents for one step at the beginning or the end of a kernel. Runs
-    /// until all these requests are answered.
+    /// Makes the requests of all agents (compute units and the command processor) for one step at
+    /// the beginning or the end of a kernel. Runs until all these requests are answered.
     fn pass_boundary(
         &mut self,
         (step, written): (Boundary, bool),
@@ -111,7 +111,8 @@ impl Machine {
         }
     }
 
-    /// Makes the request of one agent for one step at the beginning or the end of a kernel.
+    /// Makes the request of one agent (a compute unit or the command processor) for one step at the
+    /// beginning or the end of a kernel.
     pub(super) fn ask_boundary(
         &mut self,
         (step, written): (Boundary, bool),

@@ -21,7 +21,8 @@ proto::symbols! {
         /// The words that one request accesses: one word, adjacent words, or words with a hole
         /// between.
         Request,
-        /// The accessed words that share a line, and whether different agents write them.
+        /// The accessed words that share a line, and whether different agents (compute units or
+        /// hosts) write them.
         Line,
         /// The number of compute units that run threads.
         Units,

@@ -62,8 +62,8 @@ pub(crate) struct PartInfo {
     /// is too long for any core to issue. The sum of this number over the nodes of a state decides
     /// which moves are withheld.
     holds: u16,
-    /// Whether the threads and the agents of the node have completed the current step of the
-    /// program.
+    /// Whether the threads of the node have completed the current step of the program, and no agent
+    /// (compute unit or command processor) has an open request to the node.
     pub(crate) done: bool,
     /// The number of ticks by which the node's clock is ahead of the slowest clock.
     ahead: u8,
@@ -113,7 +113,8 @@ pub(crate) const fn pair(a: u32, b: u32) -> u64 {
 }
 
 impl Known {
-    /// The empty record for a machine with this number of nodes: no move is known yet.
+    /// The record of known moves for a machine with this number of nodes. It is empty: no move is
+    /// known yet.
     pub(crate) fn new(subject: &Subject, nodes: usize, bounds: &Bounds) -> Known {
         Known {
             nodes,
@@ -242,7 +243,8 @@ impl Known {
         at as u32
     }
 
-    /// The approximate size of the record in bytes.
+    /// The approximate size in bytes of everything that is known about parts (node states) and
+    /// their moves.
     pub(crate) fn bytes(&self) -> usize {
         self.infos.capacity() * size_of::<Option<PartInfo>>()
             + self.part_moves.capacity() * size_of::<PartMove>()
