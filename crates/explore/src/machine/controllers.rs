@@ -30,7 +30,7 @@ pub(crate) enum Word {
     Group { cu: u16, threads: SmallVec<[(u8, u32); 2]> },
 }
 
-/// The controllers, and the known results of their steps.
+/// The controllers of a machine, and the known results of their steps.
 pub(crate) struct Controllers {
     pub(crate) subject: Subject,
     stations: Box<dyn Stations>,

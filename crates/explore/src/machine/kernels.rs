@@ -288,8 +288,8 @@ impl Machine {
     }
 
     /// Whether the threads of the part (the state of one node) have completed the current step of
-    /// the program, and no agent (compute unit or command processor) has an open request to the
-    /// node.
+    /// the program, and the requests of all agents (compute units and the command processor) to the
+    /// node are answered.
     pub(crate) fn has_done_step(&self, part: &Part) -> bool {
         let stages = &self.code.placement.stages;
         part.todo == 0

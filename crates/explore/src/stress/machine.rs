@@ -163,7 +163,7 @@ impl Machine {
     }
 
     /// Restores the initial state of the machine. The homes (chiplets and banks) of lines and the
-    /// rates of events are drawn from a seed.
+    /// rate of the clock are drawn from a seed.
     fn reset(&mut self, seed: u64, program: &Program) {
         self.stations.reset_to();
         if !self.has_ended {

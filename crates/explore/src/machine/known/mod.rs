@@ -62,8 +62,8 @@ pub(crate) struct PartInfo {
     /// is too long for any core to issue. The sum of this number over the nodes of a state decides
     /// which moves are withheld.
     holds: u16,
-    /// Whether the threads of the node have completed the current step of the program, and no agent
-    /// (compute unit or command processor) has an open request to the node.
+    /// Whether the threads of the node have completed the current step of the program, and the
+    /// requests of all agents (compute units and the command processor) to the node are answered.
     pub(crate) done: bool,
     /// The number of ticks by which the node's clock is ahead of the slowest clock.
     ahead: u8,
