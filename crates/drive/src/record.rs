@@ -1,11 +1,11 @@
-//! A driver that evicts no line and records all effects of a step.
+//! A driver that evicts no line and records all effects of a step of a controller.
 
 use crate::interpreter::Driver;
 use crate::nodes::At;
 use proto::{LineData, MemoryOp, Protocol, SetIndex, Slot, Spending, TimerClass, Uses, Way};
 
-/// A driver that records the effects of one step. The driver evicts no line, so an input that needs
-/// a way of a full set stays parked.
+/// A driver that records the effects of one step of a controller. The driver evicts no line, so an
+/// input that needs a way of a full set keeps waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record<P: Protocol> {
     /// The messages that the controller's step sent, each with the position of its receiver.

@@ -36,8 +36,8 @@ pub enum Move {
         /// two nodes.
         nth: u8,
     },
-    /// Memory performs the oldest operation on a line that is under way from a node. The reply
-    /// reaches the node in the same move if no other node accesses the line and
+    /// Memory performs the oldest of the operations on a line that are under way from a node. The
+    /// reply reaches the node in the same move if no other node accesses the line and
     /// `Bounds::merge_memory` is on.
     Serve {
         /// The node that sent the operation.

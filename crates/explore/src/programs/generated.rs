@@ -26,8 +26,8 @@ struct Family {
     /// The letter that begins the names of the programs of the family.
     letter: char,
     bound: Bound,
-    /// Of the programs that are not synchronized (race-free with a data conflict that
-    /// synchronization orders), one in this number is taken.
+    /// Of the programs that are not synchronized, one in this number is taken. A synchronized
+    /// program is race-free and has a data conflict that synchronization orders.
     one_in: usize,
     /// Of the synchronized programs (race-free with a data conflict that synchronization orders),
     /// one in this number is explored on all machines, with additional threads and with fences.

@@ -26,8 +26,8 @@ const TAKEN_WHOLE: usize = 4;
 /// The maximum number of programs in a batch.
 pub(crate) const BATCH: usize = 64;
 
-/// Of the drawn programs that are not synchronized (race-free with a data conflict that
-/// synchronization orders), one in this number is taken.
+/// Of the drawn programs that are not synchronized, one in this number is taken. A synchronized
+/// program is race-free and has a data conflict that synchronization orders.
 const ONE_IN: u64 = 512;
 
 /// The maximum number of draws, for each requested program. The requested programs are

@@ -427,8 +427,7 @@ impl Census {
 /// the verification explores, and those that it does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dimensions {
-    /// The dimensions (properties in which runs differ) that the verification explores, such as `2
-    /// banks`.
+    /// The explored dimensions (properties in which runs differ), such as `2 banks`.
     pub covered: Vec<String>,
     /// The dimensions (properties in which runs differ) that the verification does not explore,
     /// such as `several hosts`.

@@ -38,7 +38,7 @@ impl Witness<'_> {
 /// The result of the trials of a mutant.
 enum MutantStatus {
     /// A run killed the mutant. The fields are the index of the run in the list of witnesses (runs
-    /// without a fault of the unchanged protocol), and the description of the fault.
+    /// in which the unchanged protocol has no fault), and the description of the fault.
     Killed(usize, String),
     Survives,
     Unreached,
