@@ -86,10 +86,10 @@ pub trait Driver<P: Protocol> {
     /// ways that the current step has used. If the result is `None`, the input waits until a way is
     /// free.
     fn victim(&mut self, at: At, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way>;
-    /// Receives the ways of the cache that the step used, so that the driver can record that they
+    /// Receives the ways that a step of a cache used, so that the driver can record that these ways
     /// were used recently.
     fn touched(&mut self, at: At, ways: &[Way]);
-    /// Receives the counters of the step, such as accesses and hits.
+    /// Receives the counters of a controller's step, such as accesses and hits.
     fn used(&mut self, at: At, uses: &Uses);
     /// Receives a message that one node (controller) sends to another node.
     fn sent(&mut self, from: At, to: At, msg: P::Msg);
@@ -100,16 +100,17 @@ pub trait Driver<P: Protocol> {
     fn armed(&mut self, at: At, class: TimerClass);
     /// Receives the set of the cache in which an input waits for a free way.
     fn blocked(&mut self, at: At, set: SetIndex);
-    /// Receives a list of requests by slot. Each request comes with the part (access, acquire or
-    /// release) to which the driver attributes the request's time from now on.
+    /// Receives a list of requests, each given by its slot. Each request comes with the part of its
+    /// work (access, acquire or release) to which the driver attributes the request's time from now
+    /// on.
     fn spent(&mut self, at: At, spends: &[(Slot, Spending)]);
     /// Receives the answers to requests: the slot of each request, and the bytes if the answer has
     /// any.
     fn answered(&mut self, at: At, answers: &mut Vec<(Slot, Option<LineData>)>);
 }
 
-/// The maximum number of evictions for one input. If one input causes more evictions, they free no
-/// way for the input, which is a fault of the protocol.
+/// The maximum number of evictions for one input. If an input still waits for a way after this many
+/// evictions, the protocol is at fault.
 const EVICTIONS_PER_INPUT_MAX: u32 = 1 << 16;
 
 impl<P: Protocol> Nodes<P> {

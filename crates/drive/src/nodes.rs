@@ -34,8 +34,8 @@ impl<P: Protocol> Nodes<P> {
         Ok(Nodes::with(topology, setup, seeded_fault))
     }
 
-    /// The controllers of a machine under a protocol with this setup (parameters and homes of
-    /// lines).
+    /// The controllers of a machine under a protocol with this setup: the parameters of the
+    /// protocol, and the home (chiplet and bank) of each line.
     #[must_use]
     pub fn with(topology: &Topology, setup: Setup<P>, seeded_fault: Option<SeededFault>) -> Self {
         let ids: Vec<NodeId> = setup.levels.nodes().collect();

@@ -61,7 +61,8 @@ pub trait StationStore {
         kernel: KernelId,
         host_has_written: bool,
     ) -> Result<Vec<(Agent, At, Request)>, String>;
-    /// Converts a request to this store's representation.
+    /// Converts a request to the representation that this store of controllers uses: a value, or an
+    /// index of a stored value.
     fn write(&mut self, request: &Request) -> Self::Request;
     /// Gives a station (a controller) an input, and adds the resulting messages, replies from
     /// memory, timers and answers to `ahead`, the pending inputs. Memory performs each operation at

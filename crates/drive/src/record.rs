@@ -1,30 +1,30 @@
-//! A driver that evicts no line and records all effects of a step.
+//! A driver that evicts no line and records all effects of a step of a controller.
 
 use crate::interpreter::Driver;
 use crate::nodes::At;
 use proto::{LineData, MemoryOp, Protocol, SetIndex, Slot, Spending, TimerClass, Uses, Way};
 
-/// A driver that records the effects of one step. The driver evicts no line, so an input that needs
-/// a way of a full set stays parked.
+/// A driver that records the effects of one step of a controller. The driver evicts no line, so an
+/// input that needs a way of a full set keeps waiting.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record<P: Protocol> {
-    /// The messages that the step sent, each with the position of its receiver.
+    /// The messages that the controller's step sent, each with the position of its receiver.
     pub sends: Vec<(At, P::Msg)>,
-    /// The operations that the step requested from memory.
+    /// The operations that the controller's step requested from memory.
     pub memory: Vec<MemoryOp>,
-    /// The classes of the timers that the step started.
+    /// The classes (purposes) of the timers that the controller's step started.
     pub timers: Vec<TimerClass>,
     /// The cache sets in which inputs wait for a free way.
     pub needs: Vec<SetIndex>,
-    /// The ways that the step used, in order. Drivers need them to know how recently each way was
-    /// used.
+    /// The ways of the cache that the controller's step used, in order. From this list, a driver
+    /// knows how recently each way was used.
     pub touches: Vec<Way>,
     /// The answers to requests: the slot of each request, and the bytes if there are any.
     pub replies: Vec<(Slot, Option<LineData>)>,
-    /// For each request whose time is attributed to a new part from now on: the slot of the
-    /// request, and this part (access, acquire or release).
+    /// The requests whose time is attributed to another part of their work from now on. Each
+    /// request is given by its slot, with this part (access, acquire or release).
     pub spends: Vec<(Slot, Spending)>,
-    /// The counters of the step, such as accesses and hits.
+    /// The counters of the controller's step, such as accesses and hits.
     pub uses: Uses,
 }
 

@@ -63,7 +63,7 @@ fn an_older_store_may_arrive_last_on_unordered_channels() {
 }
 
 /// The names of tests that together refute each protocol if messages of a channel may overtake one
-/// another. The protocols with epochs (the variants of STC) are excepted.
+/// another. The protocols with epochs (periods of time; the variants of STC) are excepted.
 const OVERTAKING: [&str; 3] = ["written-then-loaded", "written-then-loaded-remote", "counted-by-two"];
 
 /// The counterexamples that a protocol has in these tests. If `overtaking` is true, messages of a

@@ -1,5 +1,5 @@
-//! Claims name their cores. The reordering of each core is found, and a claim is checked only with
-//! the cores that it names.
+//! Each claim names the kinds of cores for which it holds. The exploration finds the reordering of
+//! each kind of core, and a claim is checked only with the cores that it names.
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Test, Verification};

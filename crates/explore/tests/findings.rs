@@ -1,8 +1,8 @@
 //! Published designs that violate their claims. `docs/findings` has the shortest counterexample of
-//! each design, and a test shows that the repaired variant passes the same program. The trace file
-//! replays the moves.
+//! each design, as a trace file (the moves, which can be replayed) and as a chart. A test shows
+//! that the repaired variant passes the same program.
 //!
-//! `FENCEPOST_BLESS=1 cargo test -p explore --test findings` writes the charts again.
+//! `FENCEPOST_BLESS=1 cargo test -p explore --test findings` writes these files again.
 
 use explore::claim::Claim;
 use explore::trace::Verdict;

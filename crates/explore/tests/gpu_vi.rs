@@ -1,4 +1,5 @@
-//! Invalidations by a directory: each duty of the directory is needed, and its races occur.
+//! Invalidations by a directory. Without any one of its duties (to record, to invalidate and to
+//! await all sharers), the protocol fails. The races of the directory occur.
 
 use explore::claim::Claim;
 use explore::verify::{self, Options, Test};

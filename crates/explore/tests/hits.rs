@@ -134,8 +134,9 @@ fn a_hit_that_differs_from_its_step_is_reported() {
     }
 }
 
-/// Checks that the verifier finds no fault in the hits of `vi`, although the step for a dirty line
-/// starts the drain timer: the timer already runs, so the step has no other effect than the hit.
+/// Checks that the verifier finds no fault in the hits of `vi` (the answers to loads without a
+/// step), although the step for a dirty line starts the drain timer: the timer already runs, so the
+/// step has no other effect than the hit.
 #[test]
 fn the_hits_of_vi_match_its_steps() {
     assert_eq!(why::<zoo::vi::Vi>(), None);

@@ -1,5 +1,5 @@
-//! Compute units that share a controller. A work-group that is resumed on the other compute unit
-//! stays in the same part (the state of one node).
+//! Compute units that share a controller. If a work-group moves from one of these compute units to
+//! another, it stays in the same part (the state of one node).
 
 mod toys;
 

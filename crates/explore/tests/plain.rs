@@ -3,8 +3,9 @@
 //! them. Both engines must find the same number of states and the same end states.
 //!
 //! The checker identifies a state by a fingerprint of 64 bits. Two states with the same fingerprint
-//! would count once. If the two engines agree, such a coincidence makes the test fail. It could
-//! hide an error only if the engines differ by exactly one state.
+//! would count once. If both engines reach the same states, such a coincidence makes their counts
+//! differ, and the test fails. A coincidence could hide an error only if one engine reaches exactly
+//! one state more than the other.
 
 use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
 use litmus::generate::{self, Bound, Kind};

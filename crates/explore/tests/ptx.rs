@@ -39,8 +39,9 @@ exists (1:r0=1 /\\ 1:r1=0)
 const STALE: [i64; 2] = [1, 0];
 const DEVICE: &str = "memory_scope_device";
 
-/// The accesses to the data race in both programs, because P1 loads the data whether or not it has
-/// seen the flag. OpenCL promises nothing for a race; PTX forbids the old value after the flag.
+/// Both programs have a race between the accesses to the data, because the reading thread P1 loads
+/// the data whether or not it has seen the flag. OpenCL promises nothing for a race; PTX forbids
+/// the old value after the flag.
 #[test]
 fn opencl_programs_keep_their_meaning_in_ptx() {
     let opencl = Claim::of("opencl").expect("a known model");

@@ -10,8 +10,8 @@ use zoo::stc::{StcAb, StcAbRepaired, StcEs, StcEsRepaired, StcMb, StcMbRepaired,
 
 /// A program that passes a message: the reader may have a copy of `x` when it reads the flag `f`.
 /// The words are in successive lines, and successive lines are in different bands (groups of
-/// addresses that are written in different epochs). So the order of the words decides whether `x`
-/// and `f` can be written in the same epoch.
+/// addresses that are written in different epochs, which are periods of time). So the order of the
+/// words decides whether `x` and `f` can be written in the same epoch.
 fn message(words: &[&str]) -> String {
     let own: Vec<String> = words.iter().map(|word| format!("global atomic_int* {word}")).collect();
     let own = own.join(", ");

@@ -25,7 +25,8 @@ fn without_flush_of(op: OpClass) -> SeededFault {
     SeededFault { table: L1Plans::ID, change: Change::DropStepOf { plan, at } }
 }
 
-/// The mutant without one action of one row, all given by name.
+/// The mutant that lacks one action of one row of a table. The table, the event and the state of
+/// the row, and the action are given by name.
 fn without_action(table: &str, event: &str, state: &str, action: &str) -> SeededFault {
     let at = |all: &[(&str, &str)], name: &str| all.iter().position(|(n, _)| *n == name).expect("it exists");
     let view = Vi::tables().into_iter().find(|view| view.name == table).expect("it exists");

@@ -62,17 +62,18 @@ pub(super) struct Listening {
 /// number of the input that this node gets.
 type Sent = (u8, u32);
 
-/// All views (states with one listener) that have the same shared part. The shared part of a view
-/// is the view without its listener.
+/// All views that have the same shared part. A view is a state with one listener (a receiving
+/// compute unit), and its shared part is the view without this listener.
 #[derive(Default)]
 struct Group {
-    /// The views (states with one listener) of this group, for each of the two listeners.
+    /// The views (states with one listener) of this group, for each of the two listeners (receiving
+    /// compute units).
     views: [Vec<State>; 2],
-    /// For each of the two listeners, the messages that it may send, each with the shared part (the
-    /// state without the listener) after the message.
+    /// For each of the two listeners (receiving compute units), the messages that it may send. Each
+    /// message comes with the shared part (the state without the listener) after the message.
     sent: [FxHashMap<Sent, State>; 2],
-    /// The shared part (the state without a listener) after each move of a node that belongs to no
-    /// listener.
+    /// The shared part (the state without a listener, that is, without a receiving compute unit)
+    /// after each move of a node that belongs to no listener.
     after: FxHashMap<Move, State>,
 }
 
@@ -133,8 +134,8 @@ impl Listening {
         state
     }
 
-    /// The part (state of one node) without the messages to a listener, and without the inputs that
-    /// come from it.
+    /// The part (state of one node) without the messages to a listener (a receiving compute unit),
+    /// and without the inputs that come from this listener.
     fn part_without(&mut self, part: u32, node: u8) -> u32 {
         if let Some(&known) = self.without.get(&(part, node)) {
             return known;
@@ -267,8 +268,9 @@ impl Listening {
     }
 
     /// Computes the closure: a set that contains the views (states with one listener) for any
-    /// number of listeners. Returns the number of views of one listener and the number of shared
-    /// parts (views without their listener). Fails if the closure lacks a view of `explored`.
+    /// number of listeners (receiving compute units). Returns the number of views of one listener
+    /// and the number of shared parts (views without their listener). Fails if the closure lacks a
+    /// view of `explored`.
     pub(super) fn close(
         &mut self,
         options: Options<'_>,
@@ -312,10 +314,10 @@ impl Listening {
     }
 
     /// Adds to `closing` the views (states with one listener) that follow from the view `view` of
-    /// the listener `own`. A view follows by a move of `view`, or by a message that the other
-    /// listener may send in a view with the same shared part (the view without its listener). If
-    /// `own` can send a message in `view`, each view of the other listener with the same shared
-    /// part receives the message.
+    /// `own`, one of the two listeners (receiving compute units). A view follows by a move of
+    /// `view`, or by a message that the other listener may send in a view with the same shared part
+    /// (the view without its listener). If `own` can send a message in `view`, each view of the
+    /// other listener with the same shared part receives the message.
     fn advance(&mut self, closing: &mut Closing, own: usize, view: &State) -> Result<(), Halt> {
         let moves = self.moves(view)?;
         self.check(view, own)?;
@@ -360,9 +362,9 @@ impl Listening {
         Ok(())
     }
 
-    /// A group for a new shared part (a state without listeners). A group collects the views
-    /// (states with one listener) that have the same shared part. The new group holds the results
-    /// of the moves that the shared part itself can make.
+    /// A group for a new shared part (a state without listeners, the receiving compute units). A
+    /// group collects the views (states with one listener) that have the same shared part. The new
+    /// group holds the results of the moves that the shared part itself can make.
     fn group(&mut self, shared: &State) -> Result<Group, Halt> {
         let mut group = Group::default();
         for part_move in self.moves(shared)? {
@@ -384,9 +386,10 @@ impl Listening {
         Ok(())
     }
 
-    /// Records a message that the listener `own` may send, with the shared part (the state without
-    /// the listener) after the message. Each view (state with one listener) of the other listener
-    /// that has the shared part `shared` receives the message.
+    /// Records a message that `own`, one of the two listeners (receiving compute units), may send,
+    /// with the shared part (the state without the listener) after the message. Each view (state
+    /// with one listener) of the other listener that has the shared part `shared` receives the
+    /// message.
     fn send(
         &mut self,
         closing: &mut Closing,
@@ -420,8 +423,9 @@ impl Listening {
         Ok(())
     }
 
-    /// Adds the view (a state with one listener) that results when the machine in the view `view`
-    /// receives a message of the other listener.
+    /// Adds the view that results when the machine in the view `view` receives a message of the
+    /// other listener. A view is a state with only one of the two listeners (receiving compute
+    /// units), here with `own`.
     fn receive(
         &mut self,
         closing: &mut Closing,
@@ -442,21 +446,23 @@ impl Listening {
 }
 
 /// The intermediate data for the computation of the closure: the set that contains the views
-/// (states with one listener) for any number of listeners.
+/// (states with one listener) for any number of listeners (receiving compute units).
 #[derive(Default)]
 struct Closing {
-    /// The views (states with one listener) found so far, for each of the two listeners.
+    /// The views (states with one listener) found so far, for each of the two listeners (receiving
+    /// compute units).
     seen: [FxHashSet<State>; 2],
     /// The views (states with one listener) that are not processed yet, each with the index of its
-    /// listener.
+    /// listener (receiving compute unit).
     open: Vec<(usize, State)>,
-    /// The groups of views (states with one listener). The key is the shared part of the group: the
-    /// state without the listener.
+    /// The groups of views (states with one listener, a receiving compute unit). The key is the
+    /// shared part of the group: the state without the listener.
     groups: FxHashMap<State, Group>,
 }
 
 impl Closing {
-    /// Adds a view (a state with only the listener `own`), if it is new.
+    /// Adds a view, if it is new. A view is a state with only one listener (receiving compute
+    /// unit), here with `own`.
     fn add(&mut self, own: usize, view: State) {
         if self.seen[own].insert(view.clone()) {
             self.open.push((own, view));

@@ -20,8 +20,8 @@
 //! each step. If a property does not hold, the result names this property as the obstacle:
 //!
 //! * The shared part after a step does not depend on the inputs of listeners that wait at a
-//!   controller. So one step may wake any number of these inputs. A station presents them one after
-//!   another, and its controller does not see the inputs that wait.
+//!   controller. The controller does not see these inputs while they wait. If a step wakes several
+//!   of them, they are presented to the controller one after another.
 //! * The shared part does not depend on which listener sent a message. So no controller remembers
 //!   the identity of a listener, except with an input that waits.
 //! * No controller sends a message to a listener that does not wait for the message. So no
@@ -63,8 +63,8 @@ pub struct Growth {
     pub listeners: usize,
     /// The number of explored states of the machine.
     pub states: usize,
-    /// The number of views of the first listener (states without the other listeners), or `None` if
-    /// the exploration reached its limit of states.
+    /// The number of views of the first listener (states without the other receiving compute
+    /// units), or `None` if the exploration reached its limit of states.
     pub views: Option<usize>,
 }
 
@@ -72,13 +72,13 @@ pub struct Growth {
 /// listener) for any number of listeners (compute units that receive data).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Closure {
-    /// The set of views (states with one listener) is closed: no step leads out of the set. No view
-    /// in the set shows a fault.
+    /// The set of views (states with one listener, a receiving compute unit) is closed: no step
+    /// leads out of the set. No view in the set shows a fault.
     Closed {
-        /// The number of views of one listener (states without the other listeners).
+        /// The number of views of one listener (states without the other receiving compute units).
         views: usize,
         /// The number of different shared parts. A shared part is a view (a state with one
-        /// listener) without its listener.
+        /// listener, a receiving compute unit) without its listener.
         shared: usize,
     },
     /// A run with a small number of listeners (compute units that receive data) shows a fault.
@@ -88,8 +88,8 @@ pub enum Closure {
         /// The description of the fault.
         why: String,
     },
-    /// The set could not be computed, for the reason in the text. The protocol may still be
-    /// correct.
+    /// The closure (a set of states that covers any number of compute units) could not be computed,
+    /// for the reason in the text. The protocol may still be correct.
     Obstacle(String),
     /// The computation was stopped before its end.
     Stopped,
@@ -111,11 +111,11 @@ pub struct Cutoff {
     pub layout: &'static str,
     /// The bounds of the machine.
     pub bounds: Bounds,
-    /// The numbers of views (states in which the other listeners are left out) with one, two and
-    /// three listeners.
+    /// The numbers of views with one, two and three listeners (receiving compute units). A view is
+    /// a state in which all listeners except one are left out.
     pub growth: Vec<Growth>,
     /// The result for the closure: the set of views (states with one listener) that covers any
-    /// number of listeners.
+    /// number of listeners (receiving compute units).
     pub closure: Closure,
 }
 
@@ -127,14 +127,14 @@ impl Cutoff {
         matches!(self.closure, Closure::Closed { .. })
     }
 
-    /// The number of views of the first listener (states without the other listeners) on a machine
-    /// with this number of compute units. `None` if the number was not computed.
+    /// The number of views of the first listener (states without the other receiving compute units)
+    /// on a machine with this number of compute units. `None` if the number was not computed.
     #[must_use]
     pub fn views(&self, units: usize) -> Option<usize> {
         self.growth.iter().find(|growth| growth.listeners + 1 == units).and_then(|growth| growth.views)
     }
 
-    /// The machine and the scope, as text.
+    /// The description of the machine, and of the scope of all atomics, as text.
     #[must_use]
     pub fn machine(&self) -> String {
         let Bounds { l1, l2, core, .. } = self.bounds;
@@ -164,7 +164,8 @@ impl fmt::Display for Closure {
 pub struct Options<'a> {
     /// The largest number of states of one exploration.
     pub states_max: usize,
-    /// The largest number of views (states with one listener) in the computation of one closure.
+    /// The largest number of views in the computation of one closure (a set of views that covers
+    /// any number of compute units). A view is a state with one listener (receiving compute unit).
     pub views_max: usize,
     /// The number of programs that are examined at the same time.
     pub jobs: usize,
@@ -204,8 +205,8 @@ fn scopes(subject: &Subject) -> &'static [&'static str] {
     if are_hints { &["device", "work_group"] } else { &["device"] }
 }
 
-/// Computes growth and closure (see [`Growth`] and [`Closure`]) of each program of a protocol, in
-/// each layout and on each machine.
+/// Computes the growth and the closure (see [`Growth`] and [`Closure`]) of each program under a
+/// protocol, in each layout of words and on each machine.
 ///
 /// # Errors
 /// If a machine cannot run a program.
@@ -222,8 +223,8 @@ pub fn cutoffs(subject: &Subject, options: Options<'_>) -> Result<Vec<Cutoff>, U
 }
 
 /// Computes the growth (the numbers of views) and the closure (the set of views for any number of
-/// listeners) of one program, in one layout and on one machine. A view is a state with one
-/// listener.
+/// listeners) of one program, in one layout and on one machine. A view is a state with one listener
+/// (receiving compute unit).
 fn cutoff(
     subject: &Subject,
     (bounds, scope, layout, listener): (Bounds, &'static str, &Layout, &Listener),
@@ -249,8 +250,8 @@ fn cutoff(
 }
 
 /// Computes the growth (the numbers of views with one, two and three listeners), then the closure
-/// (the set of views for any number of listeners). A view is a state with one listener. Adds the
-/// counts of each exploration to `growth`.
+/// (the set of views for any number of listeners). A view is a state with one listener (receiving
+/// compute unit). Adds the counts of each exploration to `growth`.
 fn grow_and_close(
     listening: &mut Listening,
     options: Options<'_>,

@@ -25,8 +25,9 @@ impl Layout {
     }
 }
 
-/// All layouts (assignments of words to lines). The data word of the listeners lies in the line of
-/// the sender's data, in the line of the sender's flag, or in the one line that holds all words.
+/// All layouts (assignments of words to lines). The data word of the listeners (receiving compute
+/// units) lies in the line of the sender's data, in the line of the sender's flag, or in the one
+/// line that holds all words.
 pub(super) const LAYOUTS: [Layout; 3] = [
     Layout { name: "beside the data", lines: [0, 1, 0, 1] },
     Layout { name: "beside the flag", lines: [0, 1, 1, 0] },
@@ -95,7 +96,8 @@ pub(super) const LISTENERS: [Listener; 2] = [
     },
 ];
 
-/// The program of the sender and [`LISTENERS_MAX`] listeners, as text. All atomics have this scope.
+/// The program of one sender and [`LISTENERS_MAX`] listeners (receiving compute units), as text.
+/// All atomics have the scope `scope`.
 pub(super) fn text(listener: &Listener, scope: &str) -> String {
     let parameters = WORDS.map(|word| match word {
         "f" | "g" => format!("global atomic_int* {word}"),

@@ -30,7 +30,7 @@ pub(crate) enum Word {
     Group { cu: u16, threads: SmallVec<[(u8, u32); 2]> },
 }
 
-/// The controllers, and the known results of their steps.
+/// The controllers of a machine, and the known results of their steps.
 pub(crate) struct Controllers {
     pub(crate) subject: Subject,
     stations: Box<dyn Stations>,
@@ -80,13 +80,14 @@ impl Controllers {
         self.stations.ids()
     }
 
-    /// The node that an operation of an agent enters.
+    /// The node that an operation of an agent (a compute unit, a host or the command processor)
+    /// enters.
     pub(crate) fn entry(&self, agent: Agent, key: PlanKey) -> Result<u8, String> {
         self.stations.entry(agent, key).map(|at| at as u8)
     }
 
-    /// The requests that agents make in the step `step` of a kernel's beginning or end. Each
-    /// request has its agent and the node that it enters.
+    /// The requests that agents (compute units and the command processor) make in the step `step`
+    /// of a kernel's beginning or end. Each request has its agent and the node that it enters.
     pub(crate) fn boundary(
         &self,
         step: Boundary,

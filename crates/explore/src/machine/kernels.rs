@@ -2,10 +2,10 @@
 //!
 //! The threads of such a program are divided into stages. The threads of one stage run at the same
 //! time, and the stages follow one another. A stage with threads on compute units is a kernel. The
-//! requests of `proto::Boundary` come before and after the kernel. Each agent makes its request in
-//! a move of its own, and these moves may happen in any order. The program continues when all these
-//! requests are answered. After the last stage, the program ends in the same way as a program with
-//! one kernel.
+//! requests of `proto::Boundary` come before and after the kernel. Each agent (a compute unit or
+//! the command processor) makes its request in a move of its own, and these moves may happen in any
+//! order. The program continues when all these requests are answered. After the last stage, the
+//! program ends in the same way as a program with one kernel.
 
 use std::collections::BTreeMap;
 
@@ -31,8 +31,9 @@ pub(crate) enum ProgramStep {
     /// The threads of this stage (a kernel or a step of the host) run. The kernel number is
     /// meaningful only if the stage is a kernel.
     Run(u8, KernelId),
-    /// The agents make the requests of a kernel's beginning or end. At the beginning, the flag says
-    /// whether the host may have written since the previous kernel. At the end, the flag is false.
+    /// The agents (compute units and the command processor) make the requests of a kernel's
+    /// beginning or end. At the beginning, the flag says whether the host may have written since
+    /// the previous kernel. At the end, the flag is false.
     Boundary(Boundary, KernelId, bool),
 }
 
@@ -159,7 +160,7 @@ impl Steps {
         }
     }
 
-    /// The description of a step in words.
+    /// The description of a step of the program in words.
     pub(crate) fn name(&self, step: u8) -> String {
         match self.steps.get(usize::from(step)) {
             None => "no step".to_owned(),
@@ -228,8 +229,8 @@ fn uses(program: &Program, threads: impl Iterator<Item = usize>, words: &[Word])
 }
 
 impl Part {
-    /// Whether this agent must still make a request to this node for the beginning or end of a
-    /// kernel.
+    /// Whether this agent (a compute unit or the command processor) must still make a request to
+    /// this node for the beginning or end of a kernel.
     pub(crate) fn asks(&self, agent: u8) -> bool {
         self.todo.checked_shr(agent.into()).is_some_and(|agents| agents & 1 == 1)
     }
@@ -237,8 +238,8 @@ impl Part {
 
 impl Machine {
     /// The part (the state of one node) at the beginning of its current step. If the step belongs
-    /// to the beginning or end of a kernel, `todo` marks each agent that must make a request to the
-    /// node.
+    /// to the beginning or end of a kernel, `todo` marks each agent (compute unit or command
+    /// processor) that must make a request to the node.
     pub(crate) fn enter_step(&self, mut part: Part) -> Result<Part, String> {
         if let ProgramStep::Boundary(step, kernel, written) = self.steps.steps[usize::from(part.step)] {
             let requests = self.controllers.boundary(step, kernel, written)?;
@@ -257,8 +258,8 @@ impl Machine {
         self.settled(part)
     }
 
-    /// Appends the requests that the agents of a part (the state of one node) can make now at the
-    /// beginning or end of a kernel, as moves.
+    /// Appends, as moves, the requests that agents (compute units and the command processor) can
+    /// make to the node of a part (the state of one node) now, at the beginning or end of a kernel.
     pub(crate) fn boundary_moves(&mut self, part: &Part, part_moves: &mut Vec<PartMove>) {
         for agent in (0..CUS_MAX as u8).filter(|&agent| part.asks(agent)) {
             let effect = match self.ask_boundary(part, agent) {
@@ -286,8 +287,9 @@ impl Machine {
         self.settled(part)
     }
 
-    /// Whether the threads and the agents of the part (the state of one node) have completed the
-    /// current step.
+    /// Whether the threads of the part (the state of one node) have completed the current step of
+    /// the program, and the requests of all agents (compute units and the command processor) to the
+    /// node are answered.
     pub(crate) fn has_done_step(&self, part: &Part) -> bool {
         let stages = &self.code.placement.stages;
         part.todo == 0

@@ -4,9 +4,9 @@
 //! whose requests enter there, its messages under way, and its operations at memory. The effect of
 //! a move or an input on a part is computed once.
 //!
-//! If a protocol sends the requests of an agent to several controllers, a thread belongs to
-//! the part that its ordinary loads enter. A request to another controller is a move of two
-//! parts; the answer comes back by a separate move.
+//! If a protocol sends the requests of an agent (such as a compute unit) to several controllers, a
+//! thread belongs to the part that its ordinary loads enter. A request to another controller is a
+//! move of two parts; the answer comes back by a separate move.
 
 pub(crate) mod ageing;
 pub(crate) mod bounds;
@@ -63,9 +63,9 @@ pub(crate) struct Part {
     /// on all nodes.
     pub(crate) step: u8,
     pub(crate) station: u32,
-    /// The agents that must still make a request to this node for the beginning or end of a kernel
-    /// (`todo`), and the agents that wait for the answer to such a request (`due`). Both are masks
-    /// with one bit for each agent.
+    /// The agents (compute units and the command processor) that must still make a request to this
+    /// node for the beginning or end of a kernel (`todo`), and the agents that wait for the answer
+    /// to such a request (`due`). Both are masks with one bit for each agent.
     pub(crate) todo: u16,
     pub(crate) due: u16,
     /// The threads that run at this node, each with the number of its state.
@@ -82,8 +82,8 @@ pub(crate) struct Part {
     pub(crate) replies: SmallVec<[(u8, u32); 2]>,
 }
 
-/// A write to a word. If the written value depends on the old value of the word, this is the
-/// read-modify-write that computes the value.
+/// A write to a word: the written value, or the read-modify-write that computes the written value
+/// from the old value of the word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Written {
     /// The write stores this value.

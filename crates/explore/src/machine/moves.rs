@@ -36,8 +36,8 @@ pub enum Move {
         /// two nodes.
         nth: u8,
     },
-    /// Memory performs the oldest operation on a line that is under way from a node. The reply
-    /// reaches the node in the same move if no other node accesses the line and
+    /// Memory performs the oldest of the operations on a line that are under way from a node. The
+    /// reply reaches the node in the same move if no other node accesses the line and
     /// `Bounds::merge_memory` is on.
     Serve {
         /// The node that sent the operation.
@@ -73,9 +73,11 @@ pub enum Move {
         /// The node whose clock ticks.
         node: u8,
     },
-    /// An agent makes its request at the beginning or end of a kernel.
+    /// An agent (a compute unit or the command processor) makes its request at the beginning or end
+    /// of a kernel.
     Boundary {
-        /// The index of the agent: a compute unit, or 0 for the command processor.
+        /// The index of the agent among the agents that make a request in the same step: the number
+        /// of a compute unit, or 0 for the command processor, which makes its request alone.
         agent: u8,
     },
     /// The next step of a program of several kernels begins.

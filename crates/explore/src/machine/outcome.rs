@@ -7,7 +7,7 @@ use litmus::program::{Prop, Term, Value};
 
 use crate::machine::Machine;
 
-/// The values of a final state: one value for each term, in the order of
+/// The values of a final state: one value for each term (register or location), in the order of
 /// [`litmus::program::Program::state_terms`].
 pub type Outcome = Vec<Value>;
 

@@ -67,8 +67,8 @@ impl Placement {
         Placement::new(agents, (0..program.locations.len() as u8).collect())
     }
 
-    /// The placement of the threads on these agents and of the locations in these lines, with
-    /// locations of four bytes.
+    /// The placement of the threads on these agents (compute units or hosts) and of the locations
+    /// in these lines, with locations of four bytes.
     #[must_use]
     pub fn new(agents: Vec<Agent>, lines: Vec<u8>) -> Placement {
         Placement { agents, lines, ..Placement::default() }

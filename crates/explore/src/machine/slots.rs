@@ -111,8 +111,8 @@ impl Slots {
     }
 }
 
-/// The nodes that the operations of an agent enter. Operations with different plan keys (kinds,
-/// orders, scopes or hints) may enter different nodes.
+/// The nodes that the operations of an agent (a compute unit or a host) enter. Operations with
+/// different plan keys (kinds, orders, scopes or hints) may enter different nodes.
 fn entries_of(controllers: &Controllers, agent: Agent) -> Vec<u8> {
     let mut entries = Vec::new();
     for entry in PlanKey::all().filter_map(|key| controllers.entry(agent, key).ok()) {

@@ -92,10 +92,11 @@ pub(crate) trait Stations {
     fn kernels(&self) -> &[Vec<ArrayUse>];
     /// The name of a node, for example `L1[0]`.
     fn node_name(&self, at: At) -> String;
-    /// The node that an operation of an agent enters.
+    /// The node that an operation of an agent (a compute unit, a host or the command processor)
+    /// enters.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests that agents make in the step `step` of a kernel's beginning or end. Each
-    /// request has its agent and the node that it enters.
+    /// The requests that agents (compute units and the command processor) make in the step `step`
+    /// of a kernel's beginning or end. Each request has its agent and the node that it enters.
     fn boundary(
         &self,
         step: Boundary,

@@ -47,7 +47,8 @@ pub(crate) struct ThreadState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Residency {
     pub(crate) agent: Agent,
-    /// The number of the thread's wavefront among the wavefronts of the agent.
+    /// The number of the thread's wavefront among the wavefronts of its agent (compute unit or
+    /// host).
     pub(crate) wavefront: u32,
     /// The number of preemptions of the thread's work-group so far.
     pub(crate) preempted: u8,

@@ -21,8 +21,8 @@ pub struct Mutant {
     pub seeded_fault: SeededFault,
     /// The changed row of a table, or `None` if a plan (the steps of an operation) is changed.
     pub row: Option<RowId>,
-    /// The key of the changed plan (the steps of an operation), or `None` if a row or a step in
-    /// every plan is changed.
+    /// The key of the changed plan (the steps of an operation), or `None` if the change concerns a
+    /// row of a table, or removes a step from every plan that has the step.
     pub plan: Option<PlanKey>,
     /// The name of the mutant, which describes the change.
     pub name: String,
@@ -61,7 +61,8 @@ impl Mutants {
     }
 }
 
-/// Every fault that can be seeded into the tables and plans of a protocol, each as a mutant.
+/// Every fault that can be seeded into the tables and the plans (steps of operations) of a
+/// protocol, each as a mutant.
 #[must_use]
 pub fn all(subject: &Subject) -> Vec<Mutant> {
     let mut all = Vec::new();

@@ -52,9 +52,10 @@ const WRITES: [WriteKind; 4] = [WriteKind::Store, WriteKind::Add, WriteKind::Swa
 struct ThreadAgents {
     sender: Agent,
     receiver: Agent,
-    /// The agents of the neighbours: threads that write words of their own in the line of the data.
-    /// In the order of threads, the neighbours come before the sender and the receiver. So the
-    /// sender or the receiver may be the third wavefront of a compute unit.
+    /// The agents (compute units or the host) that run the neighbours. A neighbour is a thread that
+    /// writes words of its own in the line of the data. In the order of threads, the neighbours
+    /// come before the sender and the receiver. So the sender or the receiver may be the third
+    /// wavefront of a compute unit.
     neighbours: &'static [Agent],
 }
 
@@ -362,8 +363,9 @@ impl Values {
     }
 }
 
-/// The group number of all dimension programs. Tests that are generated in the same way have the
-/// same group number. The numbers for enumerated programs and for message programs are smaller.
+/// The group number of all dimension programs (which differ in word widths, requests and machine
+/// shapes). Tests that are generated in the same way have the same group number. The numbers for
+/// enumerated programs and for message programs are smaller.
 const GROUP: usize = 1 << 17;
 
 /// The number of lines that [`in_many_ways`] writes: one more than the ways of its caches.

@@ -26,8 +26,8 @@ struct Family {
     /// The letter that begins the names of the programs of the family.
     letter: char,
     bound: Bound,
-    /// Of the programs that are not synchronized (race-free with a data conflict that
-    /// synchronization orders), one in this number is taken.
+    /// Of the programs that are not synchronized, one in this number is taken. A synchronized
+    /// program is race-free and has a data conflict that synchronization orders.
     one_in: usize,
     /// Of the synchronized programs (race-free with a data conflict that synchronization orders),
     /// one in this number is explored on all machines, with additional threads and with fences.
@@ -92,8 +92,9 @@ pub(crate) fn scope_changes(claims: &[Claim]) -> impl Iterator<Item = ScopeChang
     scope_changes.into_iter().filter(move |wide| has_remote || *wide != ScopeChange::Remote)
 }
 
-/// The bound for programs with this change of scopes. If the change places one of the two threads
-/// on the host, the bound is one compute unit, because only the other thread needs a compute unit.
+/// The bound on the sizes of generated programs, for programs with this change of scopes. If the
+/// change places one of the two threads on the host, the bound allows one compute unit only,
+/// because only the other thread needs a compute unit.
 pub(crate) fn placed(wide: ScopeChange, bound: Bound) -> Bound {
     match wide {
         ScopeChange::Host(_) => Bound { compute_units_max: 1, ..bound },

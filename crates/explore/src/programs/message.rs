@@ -56,12 +56,12 @@ const REMOTE_SIDES: [Sides; 7] = [
 ];
 
 impl Sides {
-    /// Whether one of the two threads uses remote operations.
+    /// Whether the sender or the receiver uses remote operations.
     fn is_remote(&self) -> bool {
         self.reaches.iter().any(|reach| !reach.suffix.is_empty())
     }
 
-    /// The scope at which the two threads can synchronize without a remote operation.
+    /// The scope at which the sender and the receiver can synchronize without a remote operation.
     fn bare(&self) -> Reach {
         let is_wide = self.reaches.iter().any(|reach| reach.scope == SYSTEM.scope);
         if is_wide { SYSTEM } else { DEVICE }
@@ -79,8 +79,8 @@ enum SyncKind {
     Update,
     /// A fence next to a relaxed access.
     Fence,
-    /// A fence next to a relaxed access of another scope. The scope of the access includes both
-    /// threads, and the access is not remote.
+    /// A fence next to a relaxed access of another scope. The scope of the access includes the
+    /// sender and the receiver, and the access is not remote.
     FenceAlone,
 }
 

@@ -175,7 +175,8 @@ impl Programs {
         self.drawn
     }
 
-    /// The number of tests of synchronized programs that have been drawn at random so far.
+    /// The number of tests of synchronized programs (race-free with a data conflict that
+    /// synchronization orders) that have been drawn at random so far.
     #[must_use]
     pub fn sampled(&self) -> usize {
         self.sampled
@@ -198,7 +199,8 @@ impl Programs {
     }
 
     /// Generates the tests of all programs. Returns the tests, and the number of tests of
-    /// synchronized programs that were drawn at random.
+    /// synchronized programs (race-free with a data conflict that synchronization orders) that were
+    /// drawn at random.
     pub(crate) fn make_all(mut self, jobs: usize, stop: Stop<'_>) -> (Vec<Test>, usize) {
         let feed = Feed::new(&mut self, stop);
         pull(jobs, || feed.next(), || |_, _| ());

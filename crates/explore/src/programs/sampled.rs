@@ -26,11 +26,12 @@ const TAKEN_WHOLE: usize = 4;
 /// The maximum number of programs in a batch.
 pub(crate) const BATCH: usize = 64;
 
-/// Of the drawn programs that are not synchronized (race-free with a data conflict that
-/// synchronization orders), one in this number is taken.
+/// Of the drawn programs that are not synchronized, one in this number is taken. A synchronized
+/// program is race-free and has a data conflict that synchronization orders.
 const ONE_IN: u64 = 512;
 
-/// The maximum number of draws, for each synchronized program that is requested.
+/// The maximum number of draws, for each requested program. The requested programs are
+/// synchronized: race-free, with a data conflict that synchronization orders.
 const DRAWS_MAX: usize = 1 << 14;
 
 /// The number of the first group of sampled programs. A group is a set of programs that are made in
@@ -41,7 +42,8 @@ const FIRST_GROUP: usize = 1 << 18;
 /// Programs that are drawn from a seed, as tests.
 #[derive(Clone, Debug, Default)]
 pub struct Sample {
-    /// The tests of the synchronized programs, and of some programs that are not synchronized.
+    /// The tests of the synchronized programs (race-free with a data conflict that synchronization
+    /// orders), and of some programs that are not synchronized.
     pub tests: Vec<Test>,
     /// The number of synchronized programs (race-free with a data conflict that synchronization
     /// orders). This number is lower than the requested number if the drawn programs contain too
@@ -84,8 +86,9 @@ struct Stratum {
 #[derive(Debug, Default)]
 struct Taken {
     tests: usize,
-    /// The number of taken programs that are synchronized (`synchronized`), and the number of drawn
-    /// programs that are not synchronized (`others`).
+    /// The number of taken programs that are synchronized, that is, race-free with a data conflict
+    /// that synchronization orders (`synchronized`), and the number of drawn programs that are not
+    /// synchronized (`others`).
     synchronized: usize,
     others: u64,
 }
@@ -155,7 +158,8 @@ impl Stratum {
     }
 
     /// The drawn programs that are neither small nor twins (equivalent to another program). A flag
-    /// says for each program whether it is synchronized.
+    /// says for each program whether it is synchronized (race-free with a data conflict that
+    /// synchronization orders).
     fn choose(&self, programs: Vec<Generated>, stop: Stop<'_>) -> Vec<(Generated, bool)> {
         let mut chosen = Vec::new();
         for mut generated in programs {
@@ -174,7 +178,8 @@ impl Stratum {
     }
 
     /// Builds the tests of these programs. Stops when the stratum (a shape of programs with a
-    /// change of device scope) has enough synchronized programs.
+    /// change of device scope) has enough synchronized programs (race-free with a data conflict
+    /// that synchronization orders).
     fn take(&self, chosen: Vec<(Generated, bool)>, taken: &mut Taken) -> Chosen {
         let mut more = Chosen::default();
         for (generated, is_synchronized) in chosen {

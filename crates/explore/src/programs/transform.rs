@@ -1,4 +1,5 @@
-//! Transformations of a generated program: other scopes, other orders, and other agents.
+//! Transformations of a generated program: other scopes, other memory orders, and other agents
+//! (compute units or the host) for the threads.
 
 use core::fmt;
 use core::str::FromStr;

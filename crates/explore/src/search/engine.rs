@@ -243,8 +243,8 @@ fn limit(searched: &Searched, system: &dyn System, limits: &mut Limits<'_>) -> O
     (limits.stop)().then_some(Incomplete::Stopped)
 }
 
-/// Divides the next states at the current distance from the first state into portions. Returns the
-/// number of portions.
+/// Divides the next states at the current distance from the first state into portions (sets of
+/// states that one worker expands). Returns the number of portions.
 fn take_round(portions: &mut Vec<Portion>, expanded: &mut [usize; SHARDS], ends: &[usize]) -> usize {
     let mut count = 0;
     for (shard, done) in expanded.iter_mut().enumerate() {

@@ -21,8 +21,8 @@ impl SendOrder {
         (oldest != msg).then_some((msg, oldest))
     }
 
-    /// Updates the record to the messages that are under way in `state`. `sends` are the messages
-    /// that the last move sent, in the order of sending.
+    /// Updates the recorded order of messages, so that it contains the messages that are under way
+    /// in `state`. `sends` are the messages that the last move sent, in the order of sending.
     pub(super) fn update(&mut self, machine: &Machine, state: &[u32], sends: &[Sent]) {
         let sent = |&part: &u32| {
             let part = machine.part(part);

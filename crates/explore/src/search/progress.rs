@@ -104,8 +104,8 @@ impl Graph<'_> {
         self.known.expand(state, &mut self.next, &mut sink)
     }
 
-    /// Tarjan's algorithm for strongly connected components. Each component is judged as soon
-    /// as it is complete.
+    /// Tarjan's algorithm for strongly connected components. Each component is checked for a fair
+    /// infinite run as soon as the component is complete.
     fn search(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<Option<Endless>> {
         let count = self.component.len();
         let (mut order, mut low) = (vec![NONE; count], vec![NONE; count]);

@@ -191,7 +191,8 @@ impl Shard {
     }
 }
 
-/// All states of a search, divided into shards by their hashes.
+/// All states of a search. The hash of a state selects the shard (part of the store) that holds the
+/// state.
 #[derive(Debug)]
 pub(crate) struct Store {
     pub(crate) width: usize,

@@ -4,7 +4,8 @@ use super::stations::Stations;
 use drive::At;
 use proto::{Boundary, KernelId, Request};
 
-/// The requests of one step at the beginning or the end of a kernel, in the order of their agents.
+/// The requests of one step at the beginning or the end of a kernel, in the order of their agents
+/// (compute units and the command processor).
 /// Each request comes with the node that it enters.
 type Requests = Vec<(At, Request)>;
 

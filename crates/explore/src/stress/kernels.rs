@@ -49,8 +49,8 @@ impl Machine {
         Ok(())
     }
 
-    /// Makes the requests of all agents for one step at the beginning or the end of a kernel. Runs
-    /// until all these requests are answered.
+    /// Makes the requests of all agents (compute units and the command processor) for one step at
+    /// the beginning or the end of a kernel. Runs until all these requests are answered.
     fn pass_boundary(
         &mut self,
         (step, written): (Boundary, bool),
@@ -76,7 +76,8 @@ impl Machine {
         }
     }
 
-    /// Makes the request of one agent for one step at the beginning or the end of a kernel.
+    /// Makes the request of one agent (a compute unit or the command processor) for one step at the
+    /// beginning or the end of a kernel.
     pub(super) fn ask_boundary(
         &mut self,
         (step, written): (Boundary, bool),

@@ -162,7 +162,8 @@ impl Machine {
         self.under_way.ready.push(Event::Wave(wave as u8));
     }
 
-    /// Restores the initial state of the machine, with homes and rates drawn from a seed.
+    /// Restores the initial state of the machine. The homes (chiplets and banks) of lines and the
+    /// rate of the clock are drawn from a seed.
     fn reset(&mut self, seed: u64, program: &Program) {
         self.stations.reset_to();
         if !self.has_ended {

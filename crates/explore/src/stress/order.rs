@@ -33,8 +33,8 @@ impl Stage {
     }
 }
 
-/// The program: the steps of each wavefront, their division into stages (kernels and steps of the
-/// host), and the final contents of memory.
+/// An episode (a random program) in executable form: the steps of each wavefront, their division
+/// into stages (kernels and steps of the host), and the final contents of memory.
 #[derive(Clone, Debug)]
 pub(super) struct Program {
     pub(super) threads: Vec<Vec<WaveStep>>,

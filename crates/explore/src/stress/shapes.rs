@@ -1,4 +1,4 @@
-//! The machines of a stress test, and the homes of their lines.
+//! The machines of a stress test, and the homes (chiplets and banks) of their lines.
 
 use super::draws::Draws;
 use super::layout::BYTES_MAX;

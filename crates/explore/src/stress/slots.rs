@@ -10,7 +10,8 @@ pub(super) enum Sender {
     /// A wavefront, with the index of the operation among the operations that the wavefront has
     /// under way.
     Wave(u8, u8),
-    /// An agent at the beginning or the end of a kernel.
+    /// An agent (a compute unit or the command processor) that makes a request at the beginning or
+    /// the end of a kernel.
     Boundary(u8),
     /// A work-group that leaves its compute unit or arrives at another one.
     Group(u8),

@@ -18,10 +18,11 @@ pub(crate) trait Stations {
     fn count(&self) -> At;
     /// The name of a node, for example `L1[0]`.
     fn node_name(&self, at: At) -> String;
-    /// The node that an operation of an agent enters.
+    /// The node that an operation of an agent (a compute unit, a host or the command processor)
+    /// enters.
     fn entry(&self, agent: Agent, key: PlanKey) -> Result<At, String>;
-    /// The requests that agents make in one step of a kernel's beginning or end, each with its
-    /// agent and the node that it enters.
+    /// The requests that agents (compute units and the command processor) make in one step of a
+    /// kernel's beginning or end. Each request has its agent and the node that it enters.
     fn boundary(
         &self,
         step: Boundary,
@@ -31,7 +32,7 @@ pub(crate) trait Stations {
     /// Restores the initial state of all stations (controllers with their parked inputs), and
     /// removes all messages under way.
     fn reset_to(&mut self);
-    /// Sets the homes of lines.
+    /// Sets the homes (chiplets and banks) of lines.
     fn place(&mut self, homes: Homes);
     /// Whether the controller of a station has no operation under way, and the station has no
     /// parked input.

@@ -21,8 +21,9 @@ pub(super) struct WaveStep {
     pub(super) remote: bool,
     /// The data words that the operation accesses, one bit for each.
     pub(super) words: u32,
-    /// For each of the data words: the value that each of its bytes must have before, and the value
-    /// that the operation stores in each byte.
+    /// For each data word that the operation accesses: the value that each byte of the word must
+    /// have before the operation (`old`), and the value that the operation stores in each byte
+    /// (`new`).
     pub(super) old: [u8; LANES_MAX],
     pub(super) new: [u8; LANES_MAX],
     /// The value of a flag that the step sets or waits for.

@@ -61,7 +61,8 @@ impl UnderWay {
         }
     }
 
-    /// Removes everything except for times and answers.
+    /// Removes all messages, operations, timers and possible events. Keeps the times and the
+    /// answers.
     pub(super) fn clear(&mut self) {
         self.channels.clear();
         self.memory_ops.clear();

@@ -217,7 +217,8 @@ impl Machine {
         Ok(())
     }
 
-    /// The first word whose loaded value is wrong, in words; `None` if all are right.
+    /// A description of the first loaded value that is wrong, or `None` if all loaded values are
+    /// right.
     #[inline]
     fn difference(&self, step: &WaveStep, data: &LineData, program: &Program) -> Option<String> {
         for (lane, word) in step.lanes() {

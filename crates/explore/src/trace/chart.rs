@@ -16,7 +16,8 @@ const NUMBER: usize = 5;
 
 /// The lanes of a chart. A lane is the vertical column of a controller.
 struct Lanes<'a> {
-    /// The names of the lanes that have a step of the trace, from left to right.
+    /// The names of the lanes (columns of controllers) that have a step of the trace, from left to
+    /// right.
     names: Vec<&'a str>,
     /// For each controller, the index of its lane (its column) in `names`, or `None` if it has no
     /// step.

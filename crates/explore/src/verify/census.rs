@@ -1,4 +1,5 @@
-//! The census of a verification: the number of runs and states for each value of each dimension.
+//! The census of a verification: the number of runs and states for each value of each dimension (a
+//! property in which runs differ, such as the number of banks).
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -79,7 +80,7 @@ const EVICTIONS: [&str; 2] = ["when a way is needed", "at any time"];
 const CHANNELS: [&str; 2] = ["FIFO", "any order"];
 
 impl Dimension {
-    /// The name of the dimension in reports.
+    /// The name of the dimension (property in which runs differ) in reports.
     #[must_use]
     pub const fn title(self) -> &'static str {
         match self {
@@ -103,8 +104,9 @@ impl Dimension {
         }
     }
 
-    /// The fixed list of the dimension's values. A census includes all of these values, explored or
-    /// not. The list is empty for a dimension without a fixed list, such as the number of banks.
+    /// The fixed list of the values of this dimension (property in which runs differ). A census
+    /// includes all of these values, explored or not. The list is empty for a dimension without a
+    /// fixed list, such as the number of banks.
     fn known(self) -> std::ops::Range<u16> {
         0..match self {
             Dimension::Operations => OPERATIONS.len() as u16,
@@ -118,7 +120,7 @@ impl Dimension {
         }
     }
 
-    /// The text of a value of this dimension, for reports.
+    /// The text of a value of this dimension (property in which runs differ), for reports.
     fn text(self, value: u16) -> String {
         let at = usize::from(value);
         match self {
@@ -139,8 +141,8 @@ impl Dimension {
     }
 }
 
-/// The values of the dimensions that depend on a program and its placement. The first four fields
-/// are masks with one bit for each value of their dimension.
+/// The values of those dimensions (properties in which runs differ) that depend on a program and
+/// its placement. The first four fields are masks with one bit for each value of their dimension.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Features {
     operations: u16,
@@ -154,7 +156,8 @@ pub(crate) struct Features {
 }
 
 impl Features {
-    /// The features of a program in a placement: its values of the dimensions.
+    /// The features of a program in a placement: its values of the dimensions (properties in which
+    /// runs differ).
     pub(crate) fn of(program: &Program, placement: &Placement) -> Features {
         let words = placement.layout(program).map(|(words, _)| words).unwrap_or_default();
         let mut features = Features::default();
@@ -205,8 +208,8 @@ impl Features {
         self.kernels = placement.stages.iter().max().map_or(1, |last| last + 1);
     }
 
-    /// Calls `f` for each value of each dimension in a run with these features, on a machine with
-    /// these bounds.
+    /// Calls `f` for each value of each dimension (property in which runs differ) in a run with
+    /// these features, on a machine with these bounds.
     fn each(&self, bounds: &Bounds, preemptions: u8, mut f: impl FnMut(Dimension, u16)) {
         for (dimension, mask) in [
             (Dimension::Operations, self.operations),
@@ -306,10 +309,11 @@ fn is_contiguous(mask: ByteMask) -> bool {
     ends.is_none_or(|(first, last)| mask == ByteMask::range(first, last - first + 1))
 }
 
-/// A value of a dimension, with the number of runs and of states that have it.
+/// A value of a dimension (property in which runs differ), with the number of runs that have the
+/// value, and the number of states of these runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// The dimension of the value.
+    /// The dimension (property in which runs differ) of the value.
     pub dimension: Dimension,
     /// The text of the value.
     pub value: String,
@@ -319,19 +323,22 @@ pub struct Share {
     pub states: u64,
 }
 
-/// The numbers of runs and states for each value of each dimension, and the pairs of values that
-/// occur together.
+/// The numbers of runs and states for each value of each dimension (property in which runs differ),
+/// and the pairs of values that occur together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Census {
-    /// The values, in the order of the dimensions. If a dimension has a fixed list of values, a
-    /// value that no run has is included, with zero runs and zero states.
+    /// The values of the dimensions (properties in which runs differ), in the order of the
+    /// dimensions. If a dimension has a fixed list of values, a value that no run has is included,
+    /// with zero runs and zero states.
     pub shares: Vec<Share>,
-    /// The number of pairs of explored values of two dimensions that occur together in some run.
+    /// The number of pairs of explored values that occur together in some run. The two values of a
+    /// pair belong to different dimensions (properties in which runs differ).
     pub together: usize,
-    /// The pairs of explored values of two dimensions that no run has together, each as positions
-    /// in `shares`.
+    /// The pairs of explored values that no run has together, each as positions in `shares`. The
+    /// two values of a pair belong to different dimensions (properties in which runs differ).
     pub apart: Vec<(usize, usize)>,
-    /// For each entry of `shares`: the dimension, and the value as a number.
+    /// For each entry of `shares`: its dimension (property in which runs differ), and its value as
+    /// a number.
     values: Vec<(Dimension, u16)>,
 }
 
@@ -390,15 +397,16 @@ impl Counter {
 }
 
 impl Census {
-    /// The texts of the values of a dimension. If `explored` is true, these are the explored
-    /// values. Otherwise they are the values of the dimension's fixed list that are not explored.
+    /// The texts of the values of a dimension (property in which runs differ). If `explored` is
+    /// true, these are the explored values. Otherwise they are the values of the dimension's fixed
+    /// list that are not explored.
     fn texts(&self, dimension: Dimension, explored: bool) -> Vec<&str> {
         let of = self.shares.iter().filter(|share| share.dimension == dimension);
         of.filter(|share| (share.runs > 0) == explored).map(|share| share.value.as_str()).collect()
     }
 
-    /// The largest explored value of a dimension whose values are numbers. For the sets and ways of
-    /// caches, this is the largest number in an L1 or a bank.
+    /// The largest explored value of a dimension (property in which runs differ) whose values are
+    /// numbers. For the sets and ways of caches, this is the largest number in an L1 or a bank.
     fn most(&self, dimension: Dimension) -> u16 {
         let number = |value: u16| match dimension {
             Dimension::Sets | Dimension::Ways => (value >> 8).max(value & 0xff),
@@ -408,7 +416,8 @@ impl Census {
         values.map(|&(_, value)| number(value)).max().unwrap_or(0)
     }
 
-    /// Whether some run of the census has this value of the dimension.
+    /// Whether some run of the census has this value of the dimension (property in which runs
+    /// differ).
     fn has(&self, dimension: Dimension, value: u16) -> bool {
         self.values.iter().zip(&self.shares).any(|(of, share)| *of == (dimension, value) && share.runs > 0)
     }
@@ -418,14 +427,16 @@ impl Census {
 /// the verification explores, and those that it does not.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Dimensions {
-    /// The explored dimensions, such as `2 banks`.
+    /// The explored dimensions (properties in which runs differ), such as `2 banks`.
     pub covered: Vec<String>,
-    /// The dimensions that the verification does not explore, such as `several hosts`.
+    /// The dimensions (properties in which runs differ) that the verification does not explore,
+    /// such as `several hosts`.
     pub not_covered: Vec<String>,
 }
 
 impl Dimensions {
-    /// The dimensions that the runs of a census explore.
+    /// The dimensions (properties in which runs differ) that the runs of a census explore, and
+    /// those that they do not.
     #[must_use]
     pub fn of(census: &Census) -> Dimensions {
         let all = |dimension| census.texts(dimension, true).join(", ");

@@ -95,9 +95,11 @@ pub struct Verification {
     pub rows: (usize, Vec<RowName>),
     /// The results of the trials of seeded faults, if any were made.
     pub mutants: Option<Mutants>,
-    /// The dimensions of machines and programs that are explored, and those that are not.
+    /// The dimensions (properties of machines and programs) that are explored, and those that are
+    /// not.
     pub dimensions: Dimensions,
-    /// The numbers of runs and states for each value of each dimension.
+    /// The numbers of runs and states for each value of each dimension (property in which runs
+    /// differ).
     pub census: Census,
 }
 
@@ -116,7 +118,7 @@ pub fn machines() -> Vec<Bounds> {
 }
 
 /// The machines for the tests of a protocol: the machines for all protocols, and two more machines
-/// for each further core that a claim of the protocol names.
+/// for each kind of core that a claim of the protocol names and these machines lack.
 #[must_use]
 pub fn machines_of(info: &Info) -> Vec<Bounds> {
     use proto::WritePolicy::{Combining, Through};

@@ -33,7 +33,8 @@ pub(crate) struct Run {
     pub(crate) keys: Box<[PlanKey]>,
     /// The maximum number of preemptions of work-groups in the run.
     pub(crate) preemptions: u8,
-    /// The features of the program in its placement: its values of the dimensions.
+    /// The features of the program in its placement: its values of the dimensions (properties in
+    /// which runs differ).
     pub(crate) features: Features,
     /// Whether the program may block, that is, wait for ever.
     pub(crate) may_block: bool,

@@ -38,15 +38,16 @@ impl Witness<'_> {
 /// The result of the trials of a mutant.
 enum MutantStatus {
     /// A run killed the mutant. The fields are the index of the run in the list of witnesses (runs
-    /// without a fault of the unchanged protocol), and the description of the fault.
+    /// in which the unchanged protocol has no fault), and the description of the fault.
     Killed(usize, String),
     Survives,
     Unreached,
     Undecided,
 }
 
-/// The maximum growth of the number of states of a mutant's run, as a multiple of the protocol's
-/// states. A larger run is abandoned and shows nothing.
+/// A factor that limits the number of states of a mutant's run. The limit is this factor times the
+/// states of the same run of the unchanged protocol, plus 1000. A larger run is abandoned and shows
+/// nothing.
 const GROWTH_MAX: u64 = 4;
 /// The maximum numbers of runs on which the first pass tries each mutant: runs that have killed
 /// other mutants (`KILLERS_MAX`), and further runs (`FIRST_MAX`).
@@ -59,11 +60,13 @@ const ROUND: usize = 48;
 /// first pass (`TRIALS_MAX`), and the maximum sum of the states of these runs (`STATES_MAX`).
 const TRIALS_MAX: usize = 4000;
 const STATES_MAX: u64 = 30_000_000;
-/// The maximum sum of the states of all runs on which the second pass tries one mutant, if the
-/// protocol argues that the mutant is equivalent. The second pass tries the survivors of the first.
+/// A limit of the second pass, which tries the survivors of the first pass. If the protocol argues
+/// that a survivor is equivalent (undetectable), this limit on the sum of the states of its runs
+/// replaces `STATES_MAX`.
 const ARGUED_STATES_MAX: u64 = 1_000_000;
-/// A limit of the second pass, which tries the survivors of the first: the maximum sum of the
-/// states of those runs for one mutant that have killed other mutants.
+/// A limit of the second pass, which tries the survivors of the first pass on many runs. Some of
+/// these runs have killed other mutants. For each survivor, this is the maximum sum of the states
+/// of such runs.
 const KILLERS_STATES_MAX: u64 = 1_000_000;
 /// The number of runs after which a mutant that has changed no step counts as unreached. Runs that
 /// have killed other mutants do not count.
@@ -199,8 +202,8 @@ impl Trials<'_> {
     }
 
     /// The runs that reach the mutant's change, ranked. Runs are grouped by shipped test or group
-    /// of generated tests, by kind and by machine. First come the smallest runs of all groups, then
-    /// the second smallest, and so on.
+    /// of generated tests, by the kind of the run (`Witness::kind`) and by machine. First come the
+    /// smallest runs of all groups, then the second smallest, and so on.
     fn reaching(&self, mutant: &Mutant) -> Vec<usize> {
         let keys = mutant.plan.map(|key| same_plans(self.subject, mutant.seeded_fault.table, key));
         let reaches = |w: &Witness<'_>| {

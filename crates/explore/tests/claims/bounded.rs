@@ -17,8 +17,9 @@ const GENERATED_STEP: usize = 97;
 /// The number of larger programs that are drawn for the sample.
 const SAMPLE: usize = 20;
 
-/// The maximum number of threads of a program for the protocols with epochs or leases. These
-/// protocols have many states, because an epoch may change, or a tick may pass, between any two moves.
+/// The maximum number of threads of a program for the protocols with epochs (periods of time) or
+/// leases. These protocols have many states, because an epoch may change, or a tick may pass,
+/// between any two moves.
 const TIMED_THREADS_MAX: usize = 2;
 
 /// The minimum number of programs in which synchronization orders data between compute units or

@@ -5,9 +5,10 @@ use explore::claim::Claim;
 use explore::verify::{self, Options, Status};
 use explore::{Subject, corpus};
 
-/// For the protocols with epochs or leases, only one dimension program in this number is explored. In
-/// these protocols, an epoch can change or a tick can pass between any two moves, so each program has
-/// many states. `TIMED_FIRST` is the index of the first explored program.
+/// For the protocols with epochs (periods of time) or leases, only one dimension program in this
+/// number is explored. In these protocols, an epoch can change or a tick can pass between any two
+/// moves, so each program has many states. `TIMED_FIRST` is the index of the first explored
+/// program.
 const TIMED_STEP: usize = 16;
 const TIMED_FIRST: usize = 1;
 

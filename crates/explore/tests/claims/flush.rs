@@ -121,8 +121,8 @@ impl zoo::Visit for Waits {
     }
 }
 
-/// Checks that each protocol fails without any step in which a release waits. A protocol in which
-/// all writes wait for memory has no such step.
+/// For each protocol and each step in which its releases wait, checks that the protocol fails
+/// without this step. A protocol in which all writes wait for memory has no such step.
 #[test]
 fn every_protocol_that_never_flushes_is_refuted() {
     let tests = tests();

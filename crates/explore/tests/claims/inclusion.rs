@@ -66,9 +66,10 @@ fn bound(threads: usize, operations: usize, kinds: &[Kind], levels: &[Level]) ->
     }
 }
 
-/// The programs that are race-free under the model only with inclusion. They come from the shipped
-/// tests, from all programs of two threads with up to three operations, and from the critical
-/// cycles of two and of three threads.
+/// The programs that are race-free under the model only with scope inclusion (synchronization
+/// between different scopes, one of which includes the other). They come from the shipped tests,
+/// from all programs of two threads with up to three operations, and from the critical cycles of
+/// two and of three threads.
 fn corpus_of(model: Model) -> Vec<InclusionCase> {
     use Kind::{Await, ConditionalLoad, Exchange, Load, Store, SyncLoad, SyncStore};
     let kinds = [Load, Store, SyncLoad, SyncStore, Await, ConditionalLoad, Exchange];

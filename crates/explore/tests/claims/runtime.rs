@@ -17,7 +17,8 @@ use proto::issue::IssueRule;
 use proto::{Protocol, WritePolicy};
 use zoo::vi::Vi;
 
-/// The shapes of programs on the deque. Each shape exists with each policy.
+/// The shapes of programs on the deque. Each shape exists with each policy (a variant of the
+/// program, such as the scopes of its atomics).
 const DEQUE: [&str; 6] =
     ["pop-steal", "pop-steal-twice", "push-steal", "push-pop-steal", "pop-push-steal", "steal-steal"];
 const LOCKS: [&str; 3] = ["lock-counter+device", "lock-counter+work-group", "fg-share+device"];
@@ -90,9 +91,9 @@ fn holds<P: Protocol>(test: &Test, evictions: bool) {
     }
 }
 
-/// Runs the deque under these policies, and the locks. A program that is race-free under the
-/// protocol's claim satisfies its condition by the model alone, except for the programs in
-/// `not_promised`.
+/// Runs the programs of the deque under these policies (variants, such as the scopes of atomics),
+/// and those of the locks. A program that is race-free under the protocol's claim satisfies its
+/// condition by the model alone, except for the programs in `not_promised`.
 fn runs<P: Protocol>(policies: &[&str], not_promised: &[&str]) {
     let names = policies.iter().flat_map(|policy| DEQUE.map(|shape| format!("{shape}+{policy}")));
     for name in names {

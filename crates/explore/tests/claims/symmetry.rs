@@ -88,7 +88,8 @@ impl Renaming {
         }
     }
 
-    /// An outcome with its new terms and values: those after the renaming.
+    /// An outcome after the renaming, with the new names of its terms (registers and locations) and
+    /// their new values.
     fn outcome(&self, generated: &Generated, outcome: &[Value]) -> BTreeMap<(usize, u8), Value> {
         let value = |location: u8, value: Value| {
             let known = usize::try_from(value).ok().and_then(|v| self.values[usize::from(location)].get(v));
@@ -110,8 +111,8 @@ impl Renaming {
     }
 }
 
-/// The first skeleton in order among all that differ from this one only in names, and the renamings
-/// that lead to it.
+/// The first skeleton (generated program without names) in order among all that differ from this
+/// one only in names, and the renamings that lead to it.
 fn first(skeleton: &ProgramSkeleton) -> (ProgramSkeleton, Vec<Renaming>) {
     let locations: &[&[u8]] = if skeleton.locations() == 2 { &[&[0, 1], &[1, 0]] } else { &[&[0]] };
     let mut all: Vec<(ProgramSkeleton, Renaming)> = Vec::new();

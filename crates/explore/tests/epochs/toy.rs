@@ -14,8 +14,8 @@ use proto::{
 const GATE: u8 = 0;
 const MANAGER: u8 = 1;
 const HOST: u8 = 2;
-/// The key of inputs that are parked until the next epoch. A wake with this key presents them
-/// again.
+/// The key under which inputs are parked (wait) until the next epoch (period of time). When the
+/// controller wakes this key, it gets these inputs again.
 const EPOCH: Key = Key::Other(0);
 
 /// The levels of the machine, and whether the manager fails to end the handshake (a fault).
@@ -51,8 +51,8 @@ pub struct Gate {
     epoch: bool,
 }
 
-/// The stage (index of a plan's step) of a store that waits for the next epoch. A port has no other
-/// stage with this number.
+/// The stage (index of a plan's step) of a store that waits for the next epoch (period of time). No
+/// other stage at a port has this number.
 const AWAITS_EPOCH: u8 = u8::MAX;
 
 impl Gate {
@@ -95,7 +95,8 @@ impl<P: Protocol<Msg: From<ToManager>>> Controller<P> for Gate {
 /// The manager: a controller that begins each epoch (period of time).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Manager {
-    /// The number of gates that are not yet ready for the change.
+    /// The number of gates (ports of compute units) that are not yet ready for the change of the
+    /// epoch (period of time).
     due: u32,
 }
 

@@ -161,8 +161,9 @@ fn a_message_between_two_hosts_with_caches_arrives_whole() {
     assert!(said.is_some_and(|said| said.starts_with("P0 on the host, P1 on host 1, P2 on CU 0")));
 }
 
-/// In this protocol, loads of a compute unit enter another controller than its acquires and
-/// releases. The answers must reach a thread that has moved.
+/// In the toy protocol of these tests, loads of a compute unit enter another controller than its
+/// acquires and releases. The answers must also reach a thread whose work-group has moved to
+/// another compute unit.
 #[test]
 fn a_message_arrives_whole_where_work_groups_are_preempted() {
     let found = explore(&message(), bounds().preempting(1), None);

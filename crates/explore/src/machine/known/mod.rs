@@ -63,8 +63,8 @@ pub(crate) struct PartInfo {
     /// is too long for any core to issue. The sum of this number over the nodes of a state decides
     /// which moves are withheld.
     holds: u16,
-    /// Whether the threads and the agents of the node have completed the current step of the
-    /// program.
+    /// Whether the threads of the node have completed the current step of the program, and the
+    /// requests of all agents (compute units and the command processor) to the node are answered.
     pub(crate) done: bool,
     /// The number of ticks by which the node's clock is ahead of the slowest clock.
     ahead: u8,
@@ -114,7 +114,8 @@ pub(crate) const fn pair(a: u32, b: u32) -> u64 {
 }
 
 impl Known {
-    /// The empty record for a machine with this number of nodes: no move is known yet.
+    /// The record of known moves for a machine with this number of nodes. It is empty: no move is
+    /// known yet.
     pub(crate) fn new(subject: &Subject, nodes: usize, bounds: &Bounds) -> Known {
         Known {
             nodes,
@@ -243,7 +244,8 @@ impl Known {
         at as u32
     }
 
-    /// The approximate size of the record in bytes.
+    /// The approximate size in bytes of everything that is known about parts (node states) and
+    /// their moves.
     pub(crate) fn bytes(&self) -> usize {
         self.infos.capacity() * size_of::<Option<PartInfo>>()
             + self.part_moves.capacity() * size_of::<PartMove>()

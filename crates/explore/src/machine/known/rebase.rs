@@ -245,7 +245,7 @@ impl Machine {
     }
 
     /// Computes the rebased form (least logical time zero) of each successor of a state. All parts
-    /// of the state must be known.
+    /// (node states) of the state must be known.
     pub(crate) fn learn_frames(&mut self, state: &[u32]) {
         let nodes = self.known.nodes;
         let offset = |node: usize| state[nodes + 1 + node];
