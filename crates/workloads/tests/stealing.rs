@@ -1,4 +1,5 @@
-//! Work stealing: each task runs once under every policy, schedule and shape.
+//! Work stealing: each task runs once under every policy, in every order of the wavefronts, and
+//! with any number of queues, wavefronts and vertices.
 
 mod store_buffers;
 

@@ -179,8 +179,8 @@ impl BankEvent {
     }
 }
 
-/// The state transition table of a line in a bank. The state of a line covers its entry in the
-/// directory.
+/// The state transition table of a line in a bank. The state of a line also says whether the
+/// directory has sharers of the line (L1s that may have a copy).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BankTable;
 

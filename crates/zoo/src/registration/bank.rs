@@ -34,7 +34,8 @@ impl<T: Table<State = BankState, Event = BankEvent, Action = BankAction> + Clone
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank<T> {
     store: BankLines<BankState>,
-    /// The owner (the registered cache) of each line in the states R, RC and RE.
+    /// The owner (the registered cache) of each registered line. A recall may be under way: the
+    /// states of these lines are R, RC and RE.
     owners: BTreeMap<LineAddr, NodeId>,
     recalls: u32,
     round: Round,

@@ -1,4 +1,5 @@
-//! The locks that remote operations put on the read-modify-writes of an L1.
+//! The locks that remote operations (which synchronize with narrower scopes on other compute units)
+//! put on the read-modify-writes of an L1.
 
 use proto::parts::SmallMap;
 use proto::{NodeId, Slot};

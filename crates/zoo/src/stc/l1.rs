@@ -86,8 +86,8 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
     }
 
     /// Whether a load of the line conflicts with a blocked write to the same band (group of lines),
-    /// and this compute unit has reported no conflict since the last change of epochs. False
-    /// without adaptive bands.
+    /// and this compute unit has reported no conflict since the last change of epochs. False if
+    /// bands are not adaptive (do not change because of conflicts).
     fn conflicts(&self, line: LineAddr) -> bool {
         let is_of_band =
             |write: &Write| !write.is_issued && self.granted.band(write.line) == self.granted.band(line);
@@ -205,8 +205,9 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
 
     /// Demands the epoch of a blocked write (the time in which the band of its line may be
     /// written), unless this compute unit has demanded this epoch since the last change of epochs.
-    /// Without epoch skipping, no epoch is demanded. Without adaptive bands, only the band of the
-    /// write matters, so the demand names the first line of the band.
+    /// If epochs are granted without demands, no epoch is demanded. If bands are not adaptive (do
+    /// not change because of conflicts), only the band of the write matters, so the demand names
+    /// the first line of the band.
     fn demand<P: Stc>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         let bit = self.granted.bit(line);
         if !cx.world.params.variant.skips || self.demanded & bit != 0 {
@@ -294,7 +295,8 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
 }
 
 impl Step {
-    /// The part of a request to which the time from this step on is attributed.
+    /// The part of a request (the access, the acquire or the release) to which the time from this
+    /// step on is attributed, for statistics.
     fn spends(self) -> Spending {
         match self {
             Step::Here | Step::Pass | Step::Below | Step::BelowSystem | Step::AnswerIt => Spending::Access,

@@ -304,7 +304,8 @@ messages! {
     }
 }
 
-/// An STC protocol.
+/// A protocol of spatiotemporal coherence (STC), in which a line may be written only in certain
+/// epochs.
 pub trait Stc:
     Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<parts::ToL1> + Wrap<ToL1> + Wrap<ToEmu>>
 {
@@ -314,8 +315,8 @@ impl<P> Stc for P where
 {
 }
 
-/// The claims of all variants. Memory is atomic, so every program is sequentially consistent on a
-/// core that performs one operation at a time.
+/// The claims (the promised memory models) of all STC protocols. Memory is atomic, so every program
+/// is sequentially consistent on a core that performs one operation at a time.
 const CLAIMS: &[Claim] = &[
     DRF,
     Claim {
@@ -326,7 +327,8 @@ const CLAIMS: &[Claim] = &[
     },
 ];
 
-/// The names of the STC protocols as published. The explorer refutes their claims.
+/// The names of the STC protocols as published. The explorer refutes their claims (the promised
+/// memory models).
 pub const REFUTED: [&str; 4] = ["stc-nv", "stc-es", "stc-ab", "stc-mb"];
 
 /// The names of the STC protocols as published in which a write can wait for ever, because its

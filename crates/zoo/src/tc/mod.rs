@@ -158,13 +158,14 @@ const SC: Claim = Claim {
               is sequentially consistent, with or without data races",
 };
 
-/// The claims of the strong variant. Its writes are atomic.
+/// The claims (the promised memory models) of the strong variant, whose writes are atomic.
 const STRONG: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX];
 
-/// The claims of the weak variants.
+/// The claims (the promised memory models) of the weak variants, published and repaired.
 const WEAK: &[Claim] = &[DRF, SCOPED_CLAIMS[0], OPENCL, PTX];
 
-/// The names of the published protocols whose claims the explorer refutes.
+/// The names of the published protocols whose claims (the promised memory models) the explorer
+/// refutes.
 pub const REFUTED: [&str; 1] = ["tc-weak"];
 
 /// Generates one protocol of temporal coherence. These protocols differ in their plans (the steps

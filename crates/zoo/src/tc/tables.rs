@@ -206,15 +206,15 @@ enum AtOnce {
 }
 
 proto::plans! {
-    /// The plan of each operation at the L1 of `tc-strong`.
+    /// The plan of each operation at the L1 of `tc-strong`: the list of its steps.
     pub struct StrongPlans: Step = strong, TableId(1), "Operations at the L1"
 }
 proto::plans! {
-    /// The plan of each operation at the L1 of `tc-weak`.
+    /// The plan of each operation at the L1 of `tc-weak`: the list of its steps.
     pub struct WeakPlans: Step = weak, TableId(1), "Operations at the L1"
 }
 proto::plans! {
-    /// The plan of each operation at the L1 of `tc-weak-repaired`.
+    /// The plan of each operation at the L1 of `tc-weak-repaired`: the list of its steps.
     pub struct RepairedPlans: Step = repaired, TableId(1), "Operations at the L1"
 }
 

@@ -85,8 +85,8 @@ impl Size {
         (place(2) * self.cells + place(1)) * self.cells + place(0)
     }
 
-    /// The planes of a sweep, in order. A plane is the set of cells whose steps from the corner
-    /// have the same sum.
+    /// The planes of a sweep, in order. A plane is the set of cells whose steps, from the corner in
+    /// which the sweep begins, have the same sum.
     pub(super) fn planes(&self) -> Vec<Vec<[usize; 3]>> {
         let mut planes = vec![Vec::new(); 2 * self.cells + self.layers - 2];
         for z in 0..self.layers {
