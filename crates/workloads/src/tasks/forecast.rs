@@ -13,7 +13,8 @@ use super::tree::{CHILDREN_MAX, Limits, Tree};
 /// The forecast stops visiting nodes when this number of nodes is known.
 const NODES_SEEN: usize = 1 << 16;
 
-/// The maximum number of heights below the visited part for which sizes are computed.
+/// The maximum number of heights, below the visited part of the tree, for which the sizes of
+/// subtrees are computed.
 const HEIGHTS_MAX: u32 = 1 << 14;
 
 /// The forecast calls a tree too large only if the limit of its number of nodes is at least this

@@ -83,8 +83,8 @@ impl Clocks {
         }
     }
 
-    /// Advances the clock of the issuer to which an answer goes to at least `time`, the time in the
-    /// answer.
+    /// Processes the time in an answer: advances the clock of the issuer that waits for the answer
+    /// to at least `time`.
     pub(super) fn answered(&mut self, receiver: Receiver, time: u32, is_write: bool, params: &Params) {
         let wavefront = match receiver {
             Receiver::Slot(slot) => self.slots.remove(slot),

@@ -186,7 +186,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         }
     }
 
-    /// The number of writes in the blocked-store queue.
+    /// The number of writes in the blocked-store queue: those that wait for their epoch.
     fn blocked(&self) -> usize {
         self.writes.iter().filter(|write| !write.is_issued).count()
     }

@@ -179,7 +179,8 @@ pub struct Params {
     /// lowest bit of a line's number that selects the band of the line.
     least_shift: u8,
     most_shift: u8,
-    /// The number of writes that the blocked-store queue can hold.
+    /// The number of writes that the blocked-store queue (the writes that wait for their epoch) can
+    /// hold.
     queue: usize,
     variant: Variant,
 }
@@ -204,8 +205,9 @@ impl Params {
     }
 }
 
-/// The settings that a machine file can give. The smallest blocked-store queue holds 64 stores: a
-/// wavefront has 64 lanes, so a shorter queue could not take all stores of one instruction.
+/// The settings that a machine file can give. The smallest blocked-store queue (of stores that wait
+/// for their epoch) holds 64 stores: a wavefront has 64 lanes, so a shorter queue could not take
+/// all stores of one instruction.
 const SETTINGS: &[Setting] = &[
     Setting {
         name: "epoch_bits",

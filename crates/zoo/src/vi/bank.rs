@@ -159,8 +159,7 @@ impl<B> Bank<B> {
         self.event(line, BankEvent::Fill, Operand::Fill(data), cx)
     }
 
-    /// Counts an ack of a write. The bit `parity` distinguishes writes before a flush from later
-    /// writes.
+    /// Counts an ack of a write. `parity` distinguishes writes before a flush from later writes.
     pub fn written<P: HasL1Messages>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> Disposition
     where
         B: BackingStore<P>,

@@ -21,7 +21,8 @@ pub(super) struct Size {
     pub(super) outers: u64,
     /// The maximum number of inner iterations in an outer iteration.
     pub(super) inners: u64,
-    /// An iteration ends when the largest relative change of the flux is at most this number.
+    /// The inner iterations end after one whose largest relative change of the flux is at most this
+    /// number. If that is the first inner iteration, the outer iterations end too.
     pub(super) tolerance: f64,
 }
 
