@@ -1,4 +1,5 @@
-//! The state transition tables of a line in the L1 and in a bank, and the plans.
+//! The state transition tables of a line in the L1 and in a bank, and the plans (lists of steps) of
+//! operations.
 
 use crate::vi::Step;
 use proto::{OpClass, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible, stall, stay, symbols};

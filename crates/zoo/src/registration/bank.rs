@@ -291,7 +291,7 @@ impl<T: Rows> Bank<T> {
 
     /// Writes out the first dirty line in the ways from `from` on. The bank calls this method on
     /// each expiry of the timer, so accesses can proceed between two lines. If no dirty line is
-    /// left, the round begins to wait for the acks of memory.
+    /// left, the bank begins to wait for the acks of memory.
     fn walk<P: RegistrationProtocol>(&mut self, from: Way, cx: &mut Cx<'_, P>) -> Disposition {
         let Some(way) = self.store.array.next_dirty(from) else {
             self.round.phase = Phase::Writes;

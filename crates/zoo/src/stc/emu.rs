@@ -17,7 +17,7 @@ pub struct Emu {
     /// granted last. The search for the next epoch begins with the next number.
     last: u32,
     /// The number of compute units that have not yet answered in the current phase of the change of
-    /// epochs.
+    /// epochs (of the lines that may be written).
     due: u32,
     /// The epoch request vector. For each epoch (the time in which one band of lines may be
     /// written), it has the line of the write that demanded the epoch, or `None` if no write did.
@@ -29,7 +29,8 @@ pub struct Emu {
 }
 
 impl Emu {
-    /// The epoch management unit at the start, when epoch 0 is in force.
+    /// The epoch management unit at the start, when epoch 0 is in force: the lines of band 0 may be
+    /// written.
     #[must_use]
     pub fn new(params: &Params) -> Self {
         Emu {

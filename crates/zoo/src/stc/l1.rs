@@ -24,13 +24,14 @@ struct Write {
 /// written). `Some` holds the coming epochs, if the epoch management unit has announced them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Change {
-    /// No change of epochs is under way, and writes may be issued.
+    /// No change of epochs (of the lines that may be written) is under way, and writes may be
+    /// issued.
     None,
-    /// The compute unit prepares for the change: it issues no write, and waits for the acks of
-    /// pending writes.
+    /// The compute unit prepares for the change of epochs (of the lines that may be written): it
+    /// issues no write, and waits for the acks of pending writes.
     Prepares(Option<Grant>),
-    /// The compute unit is ready for the change: no write is pending, and the epoch management unit
-    /// has been told so.
+    /// The compute unit is ready for the change of epochs (of the lines that may be written): no
+    /// write is pending, and the compute unit has told the epoch management unit so.
     IsReady(Option<Grant>),
 }
 
@@ -58,7 +59,7 @@ pub struct L1<const REPAIRED: bool> {
 }
 
 impl<const REPAIRED: bool> L1<REPAIRED> {
-    /// An empty cache at the start, when epoch 0 is in force.
+    /// An empty cache at the start, when epoch 0 is in force: the lines of band 0 may be written.
     #[must_use]
     pub fn new(level: &KindLevel, params: &Params) -> Self {
         L1 {

@@ -150,7 +150,7 @@ const SETTINGS: &[Setting] = &[Setting {
 /// be renewed while it runs.
 const EXPLORED: &[(&str, u64)] = &[("lease_ticks", 2)];
 
-/// The claim of sequential consistency for every program.
+/// The claim (a promised memory model) of sequential consistency for every program.
 const SC: Claim = Claim {
     model: "sc",
     cores: &[IssueRule::InOrder],

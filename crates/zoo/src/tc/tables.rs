@@ -1,4 +1,5 @@
-//! The state transition tables of a line in the L1 and of a lease at the bank, and the plans.
+//! The state transition tables of a line in the L1 and of a line's leases at the bank, and the
+//! plans (lists of steps) of operations.
 
 use proto::{
     OpClass, Order, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible, stall, stay, symbols,
