@@ -1,4 +1,5 @@
-//! Stand-ins have the size and the kind of their originals.
+//! Stand-ins (graphs that are generated in place of published ones) have the size and the kind of
+//! their originals.
 
 use std::ops::RangeInclusive;
 

@@ -1,4 +1,5 @@
-//! Work stealing: each task runs once under every policy, schedule and shape.
+//! Work stealing: each task runs once under every policy, in every order of the wavefronts, and
+//! with any number of queues, wavefronts and vertices.
 
 mod store_buffers;
 
@@ -42,8 +43,8 @@ fn run(app: App, values: &[(&str, &str)], options: &Options) -> u32 {
     outcome.answer.get::<u32>("stolen").unwrap_or_default().iter().sum()
 }
 
-/// All scenarios: the named ones, and the scenarios for machines with remote operations and for
-/// machines without scopes.
+/// All scenarios (policies of work stealing): those in `SCENARIOS`, and the scenarios for machines
+/// with remote operations and for machines without scopes.
 fn scenarios() -> impl Iterator<Item = Scenario> {
     let machines = [(Sharing::Remote, "with-remote"), (Sharing::Unscoped, "without-scopes")];
     SCENARIOS.into_iter().chain(machines.into_iter().filter_map(|(sharing, name)| for_machine(sharing, name)))

@@ -1,5 +1,5 @@
-//! Tests of the task runtime: each task runs once, on any worker. Further tests check the limits of
-//! the runtime.
+//! Tests of the task runtime: each task runs once, on any worker (a wavefront that runs tasks).
+//! Further tests check the limits of the runtime.
 
 use kernel::prelude::*;
 use kernel::reference::{self, Options, Outcome, Schedule};

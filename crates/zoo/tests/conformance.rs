@@ -205,8 +205,8 @@ fn a_kernel_and_the_host_read_the_writes_of_the_previous_kernel() {
     for_all(Kernels);
 }
 
-/// The explorer relies on this property: its search skips the requests at the beginning of the
-/// first kernel.
+/// The explorer relies on this property of the stations (controllers with their parked inputs): its
+/// search skips the requests at the beginning of the first kernel.
 #[test]
 fn the_beginning_of_a_kernel_on_an_empty_machine_changes_no_station() {
     #[derive(Clone, Copy)]

@@ -1,5 +1,5 @@
-//! Tests of the states that tables declare as owning or as never stored, and of the reports of
-//! impossible inputs and actions.
+//! Tests of two declarations of tables: the states in which a cache owns its line, and the states
+//! that no stored line has. Further tests check that impossible inputs and actions are reported.
 
 use drive::{Machine, Nodes, Record, StationInput};
 use proto::{

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, VecDeque};
 use zoo::stc::{StcEs, StcEsRepaired};
 
 /// The lines of the words that the figure names. The lines `Z`, `W`, `V`, `U` and `X` are in the
-/// order of their bands.
+/// order of their bands (groups of lines that may be written at the same time).
 const Z: LineAddr = LineAddr(0);
 const W: LineAddr = LineAddr(1);
 const V: LineAddr = LineAddr(2);

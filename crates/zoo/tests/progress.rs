@@ -67,7 +67,7 @@ fn l1_of(cu: u16) -> NodeId {
 }
 
 /// Whether an L1 answers an access, although another work-item of the same compute unit makes the
-/// request `disturb` again and again before the answers of the bank.
+/// request `disturb` before each answer of the bank, as soon as its previous request is answered.
 fn l1_answers_despite(op: Op, disturb: &Request) -> bool {
     let mut l1 = SingleStation::new(|nodes| entry(nodes, 0));
     let from = bank(l1.machine.nodes());

@@ -37,8 +37,8 @@ pub(crate) static CONV_BACKWARD: Workload = Workload {
 };
 
 /// Inputs with the images of Table 3.3 of the Dalmia thesis. The thesis does not give the filters.
-/// The filters here are those of the first layer of each network, or our choice where the summary
-/// says so.
+/// The filters here are those of the first layer of each network, or our choice if the summary of
+/// the input says so.
 pub(crate) static INPUTS: [NamedInput; 6] = [
     NamedInput {
         name: "bwc",

@@ -6,7 +6,8 @@
 //! computes the gates element by element, and from the gates the new outputs. A work-group keeps
 //! its input vector in local memory.
 //!
-//! The host adds in the same order and the same precision, so the check is exact.
+//! The host computes the expected numbers by additions in the same order and the same precision as
+//! the kernels, so the check is exact.
 
 use kernel::prelude::*;
 
@@ -57,7 +58,8 @@ enum Kind {
 
 impl Kind {
     /// The number of gates of a hidden unit. Each gate needs a product. A gated recurrent unit has
-    /// three gates (reset, update, new), and a memory cell has four (input, forget, new, output).
+    /// three gates (reset, update, new), and a unit of long short-term memory has four (input,
+    /// forget, new, output).
     fn gates(self) -> u64 {
         match self {
             Kind::Gru => 3,

@@ -5,8 +5,8 @@
 //! long-range solver. A work-group of the kernel `short-force` computes a cell: it brings the
 //! particles of this cell and its 26 neighbours through local memory, tile by tile. The force is
 //! Newton's force, softened, minus the polynomial that the long-range solver covers. The kernel
-//! `kick` then changes the velocities, and `stream` changes the places. The particles are sorted
-//! anew after three such substeps.
+//! `kick` then changes the velocities, and `stream` changes the places. These three kernels make
+//! one substep. The particles are sorted anew after three substeps.
 //!
 //! The mesh is periodic: its opposite faces are adjacent.
 

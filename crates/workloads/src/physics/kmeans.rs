@@ -139,7 +139,7 @@ struct Arrays {
     by_feature: Array<f32>,
     centres: Array<f32>,
     membership: Array<u32>,
-    /// The number of points whose cluster changed in this iteration.
+    /// The number of points whose cluster changed in the current iteration.
     changed: Array<u32>,
     /// The sums of the features of each cluster, in units of 1/256. The next array, `counts`, has
     /// the number of points of each cluster.

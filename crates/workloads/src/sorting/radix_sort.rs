@@ -49,8 +49,9 @@ struct Pass {
 }
 
 impl Pass {
-    /// The wavefront with only those lanes active that have a key in this round, and the position
-    /// of the round's first key. All keys of a wavefront are consecutive.
+    /// The wavefront with only those lanes active that have a key in the round with the number
+    /// `round`, and the position of the first key of this round. In a round, each lane handles one
+    /// key. All keys of a wavefront are consecutive.
     fn round(&self, w: &Wave, round: u32) -> (Wave, u64) {
         let first = u64::from(w.work_group()) * TILE + first_local(w) * u64::from(PER_ITEM);
         let base = first + u64::from(round * w.lanes());

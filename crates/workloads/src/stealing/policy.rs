@@ -66,7 +66,8 @@ pub struct Policy {
 pub struct Scenario {
     /// The name of the scenario.
     pub name: &'static str,
-    /// The choices of policies, in the form that [`Settings::set_policy`] takes.
+    /// The choices that make up the scenario's policy, in the form that [`Settings::set_policy`]
+    /// takes.
     pub policy: &'static str,
     /// The description of the scenario, in one line.
     pub summary: &'static str,

@@ -135,8 +135,8 @@ impl Plan {
         self.vertices.div_ceil(self.chunk) as u32
     }
 
-    /// An upper bound of the total size of the heads and tails in bytes, with lines of 128 bytes.
-    /// Each sweep has its own heads and tails.
+    /// An upper bound of the total size of the heads and tails of the queues in bytes, with lines
+    /// of 128 bytes. Each sweep has its own heads and tails.
     pub(crate) fn queue_bytes_max(&self) -> u64 {
         let queues = if self.queues == 0 { QUEUES_BY_DEFAULT_MAX } else { u64::from(self.queues) };
         u64::from(self.sweeps) * queues * 2 * 128

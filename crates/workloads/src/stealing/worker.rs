@@ -33,8 +33,8 @@ pub struct Worker {
     leader: Wave,
     /// The number of rounds in which the first wavefront took tasks for all wavefronts.
     round: u64,
-    /// Whether the work-group's own queue was empty after the most recent round. From then on, the
-    /// wavefront gets tasks by itself.
+    /// Whether the work-group's own queue was empty after the most recent round, in which the first
+    /// wavefront took a task for each wavefront. From then on, the wavefront gets tasks by itself.
     is_alone: bool,
     /// Whether the wavefront has pushed tasks since it last found the work-group's own queue empty.
     has_pushed: bool,

@@ -52,8 +52,8 @@ impl Inputs {
 }
 
 /// Makes a program that makes launches one after another, and the check of the temperatures after
-/// the last launch. `launch` makes the kernel and the grid of a launch. `next` computes the same
-/// steps on the host.
+/// the last launch. `launch` makes the kernel and the grid of a launch. `next` computes one time
+/// step on the host, and the check calls it `steps` times.
 pub(super) fn simulation<L: Copy + 'static>(
     name: &'static str,
     inputs: impl Fn() -> Inputs + Clone + 'static,

@@ -7,8 +7,9 @@
 //!
 //! Rodinia has two versions, and this program has parts of both. The kernels that sum, and the
 //! kernels of the diffusion (which use no local memory), are those of version 1. The region of
-//! speckles (a part of the image), the work-groups of 16 by 16 pixels, and the size of the paper
-//! are those of version 2. Version 2 sums the region on the host; version 1 sums the whole image.
+//! speckles (a part of the image), the work-groups of 16 by 16 pixels, and the size of the image in
+//! the papers are those of version 2. Version 2 sums the region on the host; version 1 sums the
+//! whole image.
 
 use kernel::prelude::*;
 

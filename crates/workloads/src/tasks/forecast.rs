@@ -2,7 +2,8 @@
 //!
 //! Subtrees whose roots have the same height are independent and identically distributed. The mean
 //! and the variance of their sizes therefore follow from the mean and the variance of the number of
-//! children at each height. A tree is too large if the limit is far below the mean.
+//! children at each height. A tree is too large if the limit of its number of nodes is far below
+//! the mean of this number.
 
 use std::collections::VecDeque;
 
@@ -12,11 +13,12 @@ use super::tree::{CHILDREN_MAX, Limits, Tree};
 /// The forecast stops visiting nodes when this number of nodes is known.
 const NODES_SEEN: usize = 1 << 16;
 
-/// The maximum number of heights below the visited part for which sizes are computed.
+/// The maximum number of heights, below the visited part of the tree, for which the sizes of
+/// subtrees are computed.
 const HEIGHTS_MAX: u32 = 1 << 14;
 
-/// The forecast calls a tree too large only if the limit is at least this number of standard
-/// deviations below the mean.
+/// The forecast calls a tree too large only if the limit of its number of nodes is at least this
+/// number of standard deviations below the mean of the number of nodes.
 const DEVIATIONS: f64 = 10.0;
 
 /// The distribution of the size of a subtree: its mean, and the square of the ratio of its standard
@@ -28,8 +30,8 @@ struct Size {
 }
 
 impl Tree {
-    /// The approximate number of nodes, if the tree almost certainly exceeds the limit. Otherwise
-    /// `None`.
+    /// The approximate number of nodes of the tree, if this number almost certainly exceeds the
+    /// limit in `limits`. Otherwise `None`.
     pub(super) fn forecast(&self, limits: Limits) -> Option<f64> {
         let (visited, waiting) = self.begin();
         // The nodes that are known but not visited have at most two heights, one after the other.

@@ -134,7 +134,8 @@ pub const SETTINGS: [Setting; 10] = [
 ];
 
 impl Default for Plan {
-    /// The plan that the default settings select. Its scopes are those for HRF-direct.
+    /// The plan (the queues and wavefronts of a run) that the default settings select. Its scopes
+    /// are those for HRF-direct.
     fn default() -> Self {
         Plan {
             scopes: Scopes::DIRECT,
@@ -152,7 +153,7 @@ impl Default for Plan {
 }
 
 impl Plan {
-    /// The plan that the settings select.
+    /// The plan (the queues and wavefronts of a run) that the settings select.
     ///
     /// # Errors
     /// If the capacity of a queue is below the number of task-fronts (groups of tasks) that the

@@ -22,8 +22,8 @@ pub struct L1 {
     /// miss register is in use for each fill and for each registration that an atomic needs.
     cache: FirstLevel<LineState>,
     /// The lines whose registration has been requested for stored data. Releases wait for these
-    /// registrations. The value of a line is its class bit (parity), which distinguishes
-    /// registrations before a release from later registrations.
+    /// registrations. The value for a line is a bit (the parity), which distinguishes registrations
+    /// before a release from later registrations.
     stored: BTreeMap<LineAddr, bool>,
     retains: bool,
 }

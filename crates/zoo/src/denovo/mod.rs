@@ -26,7 +26,8 @@ use proto::Claim;
 /// scopes: any scope below system scope is correct.
 pub const CLAIMS: &[Claim] = &[DRF, OPENCL, PTX];
 
-/// Generates one of the two DeNovo protocols. The two differ only in the ranks of eviction victims.
+/// Generates one of the two DeNovo protocols. The two differ only in the ranks of eviction victims
+/// (which lines are evicted first).
 macro_rules! denovo {
     (
         $(#[doc = $doc:literal])+

@@ -86,8 +86,8 @@ impl<P> Directory for P where
 {
 }
 
-/// The claims of the protocol. Memory is atomic, so every program is sequentially consistent on a
-/// core that performs one operation at a time.
+/// The claims (the promised memory models) of the protocol. Memory is atomic, so every program is
+/// sequentially consistent on a core that performs one operation at a time.
 const CLAIMS: &[Claim] = &[
     Claim {
         model: "hrf-indirect",

@@ -1,4 +1,5 @@
-//! The state transition tables of a line in the L1 and in a bank, and the plans.
+//! The state transition tables of a line in the L1 and in a bank, and the plans (lists of steps) of
+//! operations.
 
 use crate::vi::Step;
 use proto::{OpClass, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible, stall, stay, symbols};
@@ -179,8 +180,8 @@ impl BankEvent {
     }
 }
 
-/// The state transition table of a line in a bank. The state of a line covers its entry in the
-/// directory.
+/// The state transition table of a line in a bank. The state of a line also says whether the
+/// directory has sharers of the line (L1s that may have a copy).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct BankTable;
 

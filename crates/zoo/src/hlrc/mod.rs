@@ -40,8 +40,8 @@ pub const CLAIMS: &[Claim] = &[
     OPENCL,
 ];
 
-/// Generates one of the three hLRC protocols. The three differ in their tables and in the ranks of
-/// eviction victims.
+/// Generates one of the three hLRC protocols. The three differ in their tables, and in the ranks of
+/// eviction victims (which lines are evicted first).
 macro_rules! hlrc {
     (
         $(#[doc = $doc:literal])+

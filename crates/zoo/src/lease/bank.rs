@@ -23,7 +23,8 @@ pub struct Bank {
     /// The end of the lease of all lines that are not in the bank (`mnow`, `mem_ts`). It is also
     /// their version.
     absent: u32,
-    /// Whether no line has entered the bank since `absent` exceeded all leases.
+    /// Whether no line has entered the bank since the time `absent` became later than the ends of
+    /// all leases.
     is_ahead: bool,
     flushes: Flushes,
     /// Whether this bank has reported that its next logical time exceeds the largest timestamp.
@@ -193,8 +194,9 @@ impl Bank {
         self.transition(place, state, event, Operand::Access(timed), cx)
     }
 
-    /// Answers with the latest end of all leases. After an invalidation, the answer is later than
-    /// all leases: the host gives its writes no time, so every copy may be older than them.
+    /// Answers an L1 that asks for the latest end of all leases. If the L1 also asks for an
+    /// invalidation of the bank, the answer is a time after all leases: the writes of the host have
+    /// no times, so any copy may be older than these writes.
     fn answer_time<P: Leased>(
         &mut self,
         from: NodeId,

@@ -5,18 +5,20 @@ use proto::parts::SmallMap;
 use proto::{Issuer, LineAddr, RequestInput, Slot};
 use std::collections::BTreeMap;
 
-/// The logical times of an issuer of loads and writes. In a strong protocol, `read` and `write` are
-/// equal.
+/// The logical times of an issuer of loads and writes. Without separate times for loads and writes,
+/// `read` and `write` are equal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Clock {
-    /// The latest time of a load. The next load is not before it.
+    /// The latest time of a load. The next load is not before this time.
     pub(super) read: u32,
-    /// The latest time of a store or a read-modify-write. The next one is not before it.
+    /// The latest time of a store or a read-modify-write. The next store or read-modify-write is
+    /// not before this time.
     pub(super) write: u32,
 }
 
 impl Clock {
-    /// Advances the time of writes or that of reads.
+    /// Advances the time of writes (if `is_write` is set) or that of loads to at least `time`. In a
+    /// protocol without separate times for loads and writes, both advance.
     fn advance(&mut self, time: u32, is_write: bool, params: &Params) {
         let part = if is_write { &mut self.write } else { &mut self.read };
         *part = time.max(*part);
@@ -81,7 +83,8 @@ impl Clocks {
         }
     }
 
-    /// Advances the clock of the receiver of an answer.
+    /// Processes the time in an answer: advances the clock of the issuer that waits for the answer
+    /// to at least `time`.
     pub(super) fn answered(&mut self, receiver: Receiver, time: u32, is_write: bool, params: &Params) {
         let wavefront = match receiver {
             Receiver::Slot(slot) => self.slots.remove(slot),
@@ -90,7 +93,8 @@ impl Clocks {
         self.clock(wavefront).advance(time, is_write, params);
     }
 
-    /// Advances the clock of a load that is answered from a copy of this version.
+    /// A load is answered from a copy of this version: advances the clock of the issuer of the load
+    /// to at least the version.
     pub(super) fn read(&mut self, ask: RequestInput<'_>, version: u32, params: &Params) {
         self.clock(wavefront(ask, params)).advance(version, false, params);
     }

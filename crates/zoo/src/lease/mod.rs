@@ -81,7 +81,8 @@ pub struct Variant {
     pub weak: bool,
     /// Whether each wavefront has a clock, and not only each compute unit.
     pub per_wavefront: bool,
-    /// Whether all banks stop before timestamps start again. If not, a bank starts again by itself.
+    /// Whether all banks stop before all timestamps start again at zero. If not, each bank starts
+    /// again at zero by itself.
     pub stops: bool,
 }
 
@@ -269,8 +270,8 @@ impl<P> Leased for P where
 {
 }
 
-/// The claims of `rcc`, `g-tsc` and their variants. A weak variant does not make the last claim,
-/// `sc`.
+/// The claims (the promised memory models) of `rcc`, `g-tsc` and their variants. A weak variant
+/// does not make the last claim, `sc`.
 const CLAIMS: &[Claim] = &[
     SCOPED_CLAIMS[0],
     SCOPED_CLAIMS[1],

@@ -1,5 +1,5 @@
-//! The state transition tables of a line in the L1, of a line in a bank and of the rollover unit, and
-//! the plans.
+//! The state transition tables of a line in the L1, of a line in a bank and of the rollover unit
+//! (which restarts all timestamps at zero), and the plans (lists of steps) of operations.
 
 use proto::{OpClass, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible, stall, stay, symbols};
 

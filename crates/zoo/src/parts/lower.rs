@@ -160,9 +160,9 @@ impl<W: Copy + Eq> LowerLevel<W> {
         }
     }
 
-    /// Counts an ack of a write with this parity (the bit that names the write's class). If this is
-    /// the last ack for which a flush waits, completes the flush. Returns false if no write with
-    /// this parity was outstanding.
+    /// Counts an ack of a write with this parity (the bit that distinguishes writes before a flush
+    /// from later writes). If this is the last ack for which a flush waits, completes the flush.
+    /// Returns false if no write with this parity was outstanding.
     pub fn acked<P: Protocol>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> bool
     where
         W: FlushWaiter<P>,

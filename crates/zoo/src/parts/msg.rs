@@ -25,7 +25,8 @@ pub enum Answer {
     Line,
     /// The answer is [`ToL1::WriteAck`]. Only a later flush waits for this ack.
     Posted {
-        /// The class bit (parity) of the write, which the ack carries back.
+        /// A bit that the write carries, and that the ack carries back. It distinguishes writes
+        /// before a flush from later writes.
         parity: bool,
     },
 }

@@ -17,8 +17,8 @@ use proto::{
 pub trait BackingStore<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// Requests a line from the store.
     fn fetch(line: LineAddr, cx: &mut Cx<'_, P>);
-    /// Writes bytes to the store below the bank. The ack of the write carries the class bit
-    /// `parity` back.
+    /// Writes bytes to the store below the bank. The ack of the write carries the bit `parity`
+    /// back, which distinguishes writes before a flush from later writes.
     fn write(line: LineAddr, mask: ByteMask, data: &LineData, parity: bool, cx: &mut Cx<'_, P>);
     /// Passes an access that another controller requested on to the store. The answer goes to that
     /// controller.
@@ -173,7 +173,8 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
     }
 
     /// Counts the ack of memory for a write. The slot in the reply's tag holds the parity (the bit
-    /// that names the write's class). Returns false if no write with this parity was outstanding.
+    /// that distinguishes writes before a flush from later writes). Returns false if no write with
+    /// this parity was outstanding.
     #[must_use]
     pub fn written(&mut self, reply: &MemoryReply) -> bool {
         self.writes.acked(reply.op.tag.slot.0 == 1)

@@ -34,7 +34,8 @@ impl<T: Table<State = BankState, Event = BankEvent, Action = BankAction> + Clone
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct Bank<T> {
     store: BankLines<BankState>,
-    /// The owner (the registered cache) of each line in the states R, RC and RE.
+    /// The owner (the registered cache) of each registered line. A recall may be under way: the
+    /// states of these lines are R, RC and RE.
     owners: BTreeMap<LineAddr, NodeId>,
     recalls: u32,
     round: Round,
@@ -290,7 +291,7 @@ impl<T: Rows> Bank<T> {
 
     /// Writes out the first dirty line in the ways from `from` on. The bank calls this method on
     /// each expiry of the timer, so accesses can proceed between two lines. If no dirty line is
-    /// left, the round begins to wait for the acks of memory.
+    /// left, the bank begins to wait for the acks of memory.
     fn walk<P: RegistrationProtocol>(&mut self, from: Way, cx: &mut Cx<'_, P>) -> Disposition {
         let Some(way) = self.store.array.next_dirty(from) else {
             self.round.phase = Phase::Writes;

@@ -54,8 +54,8 @@ pub struct EvictableStates<S> {
     pub leaving: S,
 }
 
-/// Appends the ways of a set whose lines may be evicted, with their ranks, to `out`. If `retains`
-/// is set, registered lines are evicted last.
+/// Appends to `out` the ways of a set whose lines may be evicted. The rank of a way says how early
+/// its line is evicted. If `retains` is set, registered lines are evicted last.
 pub fn victims<S: Copy + Eq + Hash + Debug>(
     array: &CacheArray<S>,
     set: SetIndex,

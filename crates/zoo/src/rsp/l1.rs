@@ -1,4 +1,5 @@
-//! The L1 of a compute unit in `rsp`: the cache of `vi`, with remote operations.
+//! The L1 of a compute unit in `rsp`: the cache of `vi`, with remote operations (which synchronize
+//! with narrower scopes on other compute units).
 //!
 //! The L1 of the requester carries out a remote operation: it sends messages to the other L1s and
 //! counts their answers. An L1 answers such a message without waiting for a remote operation of
@@ -18,7 +19,8 @@ use proto::{
     Protocol, RequestInput, Slot, Spending, Wrap,
 };
 
-/// A protocol with messages between L1s for remote operations.
+/// A protocol with messages between L1s for remote operations (which synchronize with narrower
+/// scopes on other compute units).
 pub trait PromotionProtocol: HasBankMessages + Protocol<Msg: Wrap<ToL1>> {}
 impl<P: HasBankMessages + Protocol<Msg: Wrap<ToL1>>> PromotionProtocol for P {}
 

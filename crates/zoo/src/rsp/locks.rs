@@ -1,4 +1,5 @@
-//! The locks that remote operations put on the read-modify-writes of an L1.
+//! The locks that remote operations (which synchronize with narrower scopes on other compute units)
+//! put on the read-modify-writes of an L1.
 
 use proto::parts::SmallMap;
 use proto::{NodeId, Slot};
@@ -23,13 +24,15 @@ impl Locks {
         !self.others.is_empty() || !self.awaited.is_empty()
     }
 
-    /// Adds the lock of the remote operation that request `slot` of `node` makes.
+    /// Adds the lock of a remote operation, which synchronizes with narrower scopes on other
+    /// compute units. The request `slot` of `node` makes this remote operation.
     pub fn lock(&mut self, node: NodeId, slot: Slot) {
         self.others.insert((node, slot), ());
     }
 
-    /// Removes the lock of a remote operation. Returns true if this lock was the last one for which
-    /// a read-modify-write waits.
+    /// Removes the lock of a remote operation (which synchronizes with narrower scopes on other
+    /// compute units). Returns true if this lock was the last one for which a read-modify-write
+    /// waits.
     #[must_use]
     pub fn unlock(&mut self, node: NodeId, slot: Slot) -> bool {
         let ended = (node, slot);

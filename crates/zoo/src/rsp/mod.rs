@@ -57,7 +57,8 @@ messages! {
     }
 }
 
-/// The claims of both `rsp` protocols: OpenCL with remote operations, and PTX.
+/// The claims (the promised memory models) of both `rsp` protocols: OpenCL with remote operations,
+/// and PTX.
 pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "opencl-rsp",

@@ -81,9 +81,10 @@ const fn local(key: PlanKey) -> Steps<Step> {
     all
 }
 
-/// The steps before the access of a remote operation: in Table 3 of the hLRC paper, rows a9 to a11
-/// of a store, and a19 to a21 of a read-modify-write. This table has no row for a fence. So a fence
-/// takes the flushes and invalidations that a store or a read-modify-write takes around its access.
+/// The steps before the access of a remote operation (which synchronizes with narrower scopes on
+/// other compute units): in Table 3 of the hLRC paper, rows a9 to a11 of a store, and a19 to a21 of
+/// a read-modify-write. This table has no row for a fence. So a fence takes the flushes and
+/// invalidations that a store or a read-modify-write takes around its access.
 const fn before(key: PlanKey) -> Steps<Step> {
     use Remote::{FlushOthers, InvalidateOthers, LockAll};
     let flush: &[Step] = match key.reach() {
@@ -102,8 +103,8 @@ const fn before(key: PlanKey) -> Steps<Step> {
     }
 }
 
-/// The steps that perform the access of a remote operation: rows a3, a12 and a22 of Table 3 of the
-/// hLRC paper.
+/// The steps that perform the access of a remote operation (which synchronizes with narrower scopes
+/// on other compute units): rows a3, a12 and a22 of Table 3 of the hLRC paper.
 const fn access(key: PlanKey) -> &'static [Step] {
     match (key.is_access(), key.reach()) {
         (false, _) => &[],
@@ -112,8 +113,9 @@ const fn access(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The steps after the access of a remote operation: in Table 3 of the hLRC paper, rows a4 and a5
-/// of a load, a13 and a14 of a store, a23 to a25 of a read-modify-write.
+/// The steps after the access of a remote operation (which synchronizes with narrower scopes on
+/// other compute units): in Table 3 of the hLRC paper, rows a4 and a5 of a load, a13 and a14 of a
+/// store, a23 to a25 of a read-modify-write.
 const fn after(key: PlanKey) -> Steps<Step> {
     use Remote::{FlushOthers, InvalidateOthers, UnlockAll};
     let invalidate: &[Step] = &[S(Shared::Invalidate)];

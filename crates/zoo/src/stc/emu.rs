@@ -11,17 +11,17 @@ use proto::{Condition, Controller, Cx, Disposition, Input, LineAddr, NodeId, Row
 pub struct Emu {
     phase: Phase,
     /// The epochs (times in which certain bands of lines may be written) that are in force, or that
-    /// the change under way will put in force.
+    /// the change of epochs under way will put in force.
     granted: Grant,
     /// The number of the epoch (the time in which one band of lines may be written) that was
     /// granted last. The search for the next epoch begins with the next number.
     last: u32,
     /// The number of compute units that have not yet answered in the current phase of the change of
-    /// epochs.
+    /// epochs (of the lines that may be written).
     due: u32,
     /// The epoch request vector. For each epoch (the time in which one band of lines may be
     /// written), it has the line of the write that demanded the epoch, or `None` if no write did.
-    /// It is empty without epoch skipping.
+    /// The vector is empty if epochs are granted without a demand.
     wanted: Vec<Option<LineAddr>>,
     /// The start bit that holds from the next change of epochs on: the lowest bit of a line's
     /// number that selects the band (group of lines) to which the line belongs.
@@ -29,7 +29,8 @@ pub struct Emu {
 }
 
 impl Emu {
-    /// The epoch management unit at the start, when epoch 0 is in force.
+    /// The epoch management unit at the start, when epoch 0 is in force: the lines of band 0 may be
+    /// written.
     #[must_use]
     pub fn new(params: &Params) -> Self {
         Emu {
@@ -42,10 +43,10 @@ impl Emu {
         }
     }
 
-    /// The epoch request vector (the demands of writes for epochs) at the next change of epochs. As
-    /// published, a demand stays at its epoch even if the start bit changes, so that the line of
-    /// the demand belongs to another band. The repaired unit moves the demand to the epoch of that
-    /// band.
+    /// The epoch request vector (the demands of writes for epochs) at the next change of epochs. If
+    /// the start bit (the lowest bit of a line's number that selects the band of the line) changes,
+    /// the line of a demand may belong to another band. As published, the demand stays at its
+    /// epoch. The repaired unit moves the demand to the epoch of the new band.
     fn wanted_next(&self, params: &Params) -> Vec<Option<LineAddr>> {
         if !params.variant.repaired || self.next_shift == self.granted.shift {
             return self.wanted.clone();

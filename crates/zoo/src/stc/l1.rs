@@ -24,13 +24,14 @@ struct Write {
 /// written). `Some` holds the coming epochs, if the epoch management unit has announced them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Change {
-    /// No change of epochs is under way, and writes may be issued.
+    /// No change of epochs (of the lines that may be written) is under way, and writes may be
+    /// issued.
     None,
-    /// The compute unit prepares for the change: it issues no write, and waits for the acks of
-    /// pending writes.
+    /// The compute unit prepares for the change of epochs (of the lines that may be written): it
+    /// issues no write, and waits for the acks of pending writes.
     Prepares(Option<Grant>),
-    /// The compute unit is ready for the change: no write is pending, and the epoch management unit
-    /// has been told so.
+    /// The compute unit is ready for the change of epochs (of the lines that may be written): no
+    /// write is pending, and the compute unit has told the epoch management unit so.
     IsReady(Option<Grant>),
 }
 
@@ -58,7 +59,7 @@ pub struct L1<const REPAIRED: bool> {
 }
 
 impl<const REPAIRED: bool> L1<REPAIRED> {
-    /// An empty cache at the start, when epoch 0 is in force.
+    /// An empty cache at the start, when epoch 0 is in force: the lines of band 0 may be written.
     #[must_use]
     pub fn new(level: &KindLevel, params: &Params) -> Self {
         L1 {
@@ -86,8 +87,8 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
     }
 
     /// Whether a load of the line conflicts with a blocked write to the same band (group of lines),
-    /// and this compute unit has reported no conflict since the last change of epochs. False
-    /// without adaptive bands.
+    /// and this compute unit has reported no conflict since the last change of epochs. False if
+    /// bands are not adaptive (do not change because of conflicts).
     fn conflicts(&self, line: LineAddr) -> bool {
         let is_of_band =
             |write: &Write| !write.is_issued && self.granted.band(write.line) == self.granted.band(line);
@@ -186,7 +187,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         }
     }
 
-    /// The number of writes in the blocked-store queue.
+    /// The number of writes in the blocked-store queue: those that wait for their epoch.
     fn blocked(&self) -> usize {
         self.writes.iter().filter(|write| !write.is_issued).count()
     }
@@ -205,8 +206,9 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
 
     /// Demands the epoch of a blocked write (the time in which the band of its line may be
     /// written), unless this compute unit has demanded this epoch since the last change of epochs.
-    /// Without epoch skipping, no epoch is demanded. Without adaptive bands, only the band of the
-    /// write matters, so the demand names the first line of the band.
+    /// If epochs are granted without demands, no epoch is demanded. If bands are not adaptive (do
+    /// not change because of conflicts), only the band of the write matters, so the demand names
+    /// the first line of the band.
     fn demand<P: Stc>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
         let bit = self.granted.bit(line);
         if !cx.world.params.variant.skips || self.demanded & bit != 0 {
@@ -294,7 +296,8 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
 }
 
 impl Step {
-    /// The part of a request to which the time from this step on is attributed.
+    /// The part of a request (the access, the acquire or the release) to which the time from this
+    /// step on is attributed, for statistics.
     fn spends(self) -> Spending {
         match self {
             Step::Here | Step::Pass | Step::Below | Step::BelowSystem | Step::AnswerIt => Spending::Access,

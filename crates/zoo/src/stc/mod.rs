@@ -136,8 +136,9 @@ pub struct Variant {
     /// be written.
     pub bands: usize,
     /// Whether the epoch management unit is repaired: it announces the coming epochs when it asks
-    /// the compute units to prepare for a change of epochs, and when the start bit changes, it moves
-    /// each demand to the new epoch of the demand's line.
+    /// the compute units to prepare for a change of epochs, and when the assignment of lines to
+    /// epochs changes, it moves each demand for an epoch to the new epoch of the demand's line. In
+    /// an epoch, certain lines may be written.
     pub repaired: bool,
     /// The deadlock avoidance rule that the epoch management unit breaks, in a test of this rule.
     /// `None` if it follows all rules.
@@ -148,9 +149,10 @@ impl Variant {
     /// The published protocol without optimizations.
     const NAIVE: Variant = Variant { skips: false, adapts: false, bands: 1, repaired: false, without: None };
 
-    /// The settings for the optimizations of the STC paper. `SKIPPING` has epoch skipping,
-    /// `ADAPTIVE` has adaptive bands in addition, and `MANIFOLD` has several bands at once in
-    /// addition.
+    /// The settings for the optimizations of the STC paper. `SKIPPING` has epoch skipping: only
+    /// demanded epochs are granted. In addition, `ADAPTIVE` has adaptive bands: a conflict changes
+    /// which lines form a band (the lines with the same epoch). In addition to both, `MANIFOLD`
+    /// grants several epochs at once.
     const SKIPPING: Variant = Variant { skips: true, ..Variant::NAIVE };
     const ADAPTIVE: Variant = Variant { adapts: true, ..Variant::SKIPPING };
     const MANIFOLD: Variant = Variant { bands: 4, ..Variant::ADAPTIVE };
@@ -179,7 +181,8 @@ pub struct Params {
     /// lowest bit of a line's number that selects the band of the line.
     least_shift: u8,
     most_shift: u8,
-    /// The number of writes that the blocked-store queue can hold.
+    /// The number of writes that the blocked-store queue (the writes that wait for their epoch) can
+    /// hold.
     queue: usize,
     variant: Variant,
 }
@@ -204,8 +207,9 @@ impl Params {
     }
 }
 
-/// The settings that a machine file can give. The smallest blocked-store queue holds 64 stores: a
-/// wavefront has 64 lanes, so a shorter queue could not take all stores of one instruction.
+/// The settings that a machine file can give. The smallest blocked-store queue (of stores that wait
+/// for their epoch) holds 64 stores: a wavefront has 64 lanes, so a shorter queue could not take
+/// all stores of one instruction.
 const SETTINGS: &[Setting] = &[
     Setting {
         name: "epoch_bits",
@@ -304,7 +308,8 @@ messages! {
     }
 }
 
-/// An STC protocol.
+/// A protocol of spatiotemporal coherence (STC), in which a line may be written only in certain
+/// epochs.
 pub trait Stc:
     Protocol<Params = Params, Msg: Wrap<ToBank> + Wrap<parts::ToL1> + Wrap<ToL1> + Wrap<ToEmu>>
 {
@@ -314,8 +319,8 @@ impl<P> Stc for P where
 {
 }
 
-/// The claims of all variants. Memory is atomic, so every program is sequentially consistent on a
-/// core that performs one operation at a time.
+/// The claims (the promised memory models) of all STC protocols. Memory is atomic, so every program
+/// is sequentially consistent on a core that performs one operation at a time.
 const CLAIMS: &[Claim] = &[
     DRF,
     Claim {
@@ -326,7 +331,8 @@ const CLAIMS: &[Claim] = &[
     },
 ];
 
-/// The names of the STC protocols as published. The explorer refutes their claims.
+/// The names of the STC protocols as published. The explorer refutes their claims (the promised
+/// memory models).
 pub const REFUTED: [&str; 4] = ["stc-nv", "stc-es", "stc-ab", "stc-mb"];
 
 /// The names of the STC protocols as published in which a write can wait for ever, because its
@@ -434,24 +440,26 @@ stc! {
     REPAIRS
 }
 stc! {
-    /// STC with epoch skipping, as published.
+    /// STC with epoch skipping (only demanded epochs are granted), as published.
     skipping::StcEs, L1: false, Variant::SKIPPING, "stc-es",
     "stc-nv with epoch skipping: blocked writes demand their epochs, and no other epoch is granted",
     "STC paper (TACO 2023), sections 2 to 4.3 and 4.5, Table 1"
 }
 stc! {
-    /// STC with epoch skipping, repaired.
+    /// STC with epoch skipping (only demanded epochs are granted), repaired.
     skipping_repaired::StcEsRepaired, L1: true, Variant::SKIPPING.repaired(), "stc-es-repaired",
     "stc-es without stale copies and fills", REPAIRS
 }
 stc! {
-    /// STC with epoch skipping and adaptive bands, as published.
+    /// STC with epoch skipping (only demanded epochs are granted) and adaptive bands (conflicts
+    /// change which lines have the same epoch), as published.
     adaptive::StcAb, L1: false, Variant::ADAPTIVE, "stc-ab",
     "stc-es with adaptive bands: the start bit of bands moves away from conflicts of loads and writes",
     "STC paper (TACO 2023), sections 2 to 4.5, Table 1"
 }
 stc! {
-    /// STC with epoch skipping and adaptive bands, repaired.
+    /// STC with epoch skipping (only demanded epochs are granted) and adaptive bands (conflicts
+    /// change which lines have the same epoch), repaired.
     adaptive_repaired::StcAbRepaired, L1: true, Variant::ADAPTIVE.repaired(), "stc-ab-repaired",
     "stc-ab without stale copies and fills, and without lost demands", REPAIRS
 }
@@ -473,22 +481,26 @@ pub mod lacking {
     use super::*;
 
     stc! {
-        /// The repaired protocol, but the epoch management unit does not announce the coming epochs.
+        /// The repaired protocol, but the epoch management unit does not announce the coming epochs
+        /// (which lines may be written next).
         announcement::Announcement, L1: true, Variant::NAIVE, "stc-lacks-announcement",
         "stc-nv-repaired without the announcement of epochs", REPAIRS
     }
     stc! {
-        /// The repaired protocol, but one band has no epoch.
+        /// The repaired protocol, but one band (group of lines) has no epoch, in which it may be
+        /// written.
         an_epoch::AnEpoch, L1: true, Variant::NAIVE.repaired().without(Rule::EveryBandHasAnEpoch),
         "stc-lacks-an-epoch", "stc-nv-repaired with a band without an epoch", REPAIRS
     }
     stc! {
-        /// The repaired protocol, but no epoch ends.
+        /// The repaired protocol, but no epoch (the time in which one band of lines may be written)
+        /// ends.
         an_end::AnEnd, L1: true, Variant::NAIVE.repaired().without(Rule::EpochsEnd),
         "stc-lacks-an-end", "stc-nv-repaired with an epoch that never ends", REPAIRS
     }
     stc! {
-        /// The repaired protocol, but each epoch is granted only once.
+        /// The repaired protocol, but each epoch (the time in which one band of lines may be
+        /// written) is granted only once.
         a_return::AReturn, L1: true, Variant::NAIVE.repaired().without(Rule::EpochsReturn),
         "stc-lacks-a-return", "stc-nv-repaired in which each epoch is granted only once", REPAIRS
     }

@@ -54,7 +54,8 @@ impl Bank {
         self.leases.get(&line).copied().unwrap_or(Leases { state: Lease::Free, first: user })
     }
 
-    /// The state and the event for a use of a line.
+    /// The state of a line's leases, and the event that a use of the line by `user` causes. They
+    /// select a row of the table.
     fn classify<P: Tc>(
         &self,
         line: LineAddr,
@@ -75,7 +76,7 @@ impl Bank {
         }
     }
 
-    /// Carries out the row for an event of a line's leases.
+    /// Carries out the table row for an event of a line's leases.
     fn carry_out<P: Tc>(
         &mut self,
         line: LineAddr,
@@ -111,8 +112,8 @@ impl Bank {
         Disposition::Done
     }
 
-    /// Serves a deadline: ends the leases and the waits whose time has passed, and sets the next
-    /// deadline.
+    /// Serves a deadline: ends the leases whose time has passed, answers the acquires whose wait
+    /// for leases is over, and sets the next deadline.
     fn deadline<P: Tc>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         for line in self.ends.take_ended() {
             let leases = self.leases_of(line, cx.me);

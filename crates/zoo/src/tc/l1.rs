@@ -12,8 +12,8 @@ use proto::{
     RequestInput, SetIndex, Slot, Spending, TimerClass, Way,
 };
 
-/// The lines of the L1 with their leases, and the fences that wait for copies in other L1s. `Q` holds
-/// the plans of operations.
+/// The lines of the L1 with their leases, and the fences that wait for the end of copies in other
+/// L1s. `Q` holds the plans (lists of steps) of operations.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct L1<Q> {
     cache: FirstLevel<State>,
@@ -149,7 +149,8 @@ impl<Q: Plans<Step = Step>> L1<Q> {
 }
 
 impl Step {
-    /// The part of a request to which the time from this step on is attributed.
+    /// The part of a request (the access, the acquire or the release) to which the time from this
+    /// step on is attributed, for statistics.
     fn spends(self) -> Spending {
         match self {
             Step::AwaitCopies | Step::AwaitLeases => Spending::Lease,

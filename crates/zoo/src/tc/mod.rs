@@ -150,7 +150,7 @@ const SETTINGS: &[Setting] = &[Setting {
 /// be renewed while it runs.
 const EXPLORED: &[(&str, u64)] = &[("lease_ticks", 2)];
 
-/// The claim of sequential consistency for every program.
+/// The claim (a promised memory model) of sequential consistency for every program.
 const SC: Claim = Claim {
     model: "sc",
     cores: &[IssueRule::InOrder],
@@ -158,13 +158,14 @@ const SC: Claim = Claim {
               is sequentially consistent, with or without data races",
 };
 
-/// The claims of the strong variant. Its writes are atomic.
+/// The claims (the promised memory models) of the strong variant, whose writes are atomic.
 const STRONG: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX];
 
-/// The claims of the weak variants.
+/// The claims (the promised memory models) of the weak variants, published and repaired.
 const WEAK: &[Claim] = &[DRF, SCOPED_CLAIMS[0], OPENCL, PTX];
 
-/// The names of the published protocols whose claims the explorer refutes.
+/// The names of the published protocols whose claims (the promised memory models) the explorer
+/// refutes.
 pub const REFUTED: [&str; 1] = ["tc-weak"];
 
 /// Generates one protocol of temporal coherence. These protocols differ in their plans (the steps

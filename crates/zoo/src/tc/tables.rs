@@ -1,4 +1,5 @@
-//! The state transition tables of a line in the L1 and of a lease at the bank, and the plans.
+//! The state transition tables of a line in the L1 and of a line's leases at the bank, and the
+//! plans (lists of steps) of operations.
 
 use proto::{
     OpClass, Order, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible, stall, stay, symbols,
@@ -206,15 +207,15 @@ enum AtOnce {
 }
 
 proto::plans! {
-    /// The plan of each operation at the L1 of `tc-strong`.
+    /// The plan of each operation at the L1 of `tc-strong`: the list of its steps.
     pub struct StrongPlans: Step = strong, TableId(1), "Operations at the L1"
 }
 proto::plans! {
-    /// The plan of each operation at the L1 of `tc-weak`.
+    /// The plan of each operation at the L1 of `tc-weak`: the list of its steps.
     pub struct WeakPlans: Step = weak, TableId(1), "Operations at the L1"
 }
 proto::plans! {
-    /// The plan of each operation at the L1 of `tc-weak-repaired`.
+    /// The plan of each operation at the L1 of `tc-weak-repaired`: the list of its steps.
     pub struct RepairedPlans: Step = repaired, TableId(1), "Operations at the L1"
 }
 

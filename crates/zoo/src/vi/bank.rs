@@ -159,7 +159,7 @@ impl<B> Bank<B> {
         self.event(line, BankEvent::Fill, Operand::Fill(data), cx)
     }
 
-    /// Counts the ack of a write. `parity` is the class bit that the ack carries back.
+    /// Counts an ack of a write. `parity` distinguishes writes before a flush from later writes.
     pub fn written<P: HasL1Messages>(&mut self, parity: bool, cx: &mut Cx<'_, P>) -> Disposition
     where
         B: BackingStore<P>,

@@ -1,7 +1,8 @@
 //! The L1 cache of a compute unit in `vi`.
 //!
-//! A protocol with further steps in its plans wraps this cache in its own controller. That
-//! controller delegates the shared steps, and all inputs except for requests, to this cache.
+//! A protocol with further steps in its plans (lists of steps) wraps this cache in its own
+//! controller. That controller delegates the shared steps, and all inputs except for requests, to
+//! this cache.
 
 use super::l1_table::{L1Plans, L1Table, LineAction, LineEvent, LineState};
 use super::step::Step;

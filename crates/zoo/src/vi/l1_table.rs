@@ -1,4 +1,4 @@
-//! The state transition table of a line in the L1, and the plans of operations.
+//! The state transition table of a line in the L1, and the plans (lists of steps) of operations.
 
 use super::step::Step;
 use proto::{OpClass, PlanKey, Reach, Row, Steps, Table, TableId, go, impossible, stall, stay, symbols};

@@ -28,7 +28,8 @@ use crate::parts::{OPENCL, PTX, ToBank, ToL1, protocol};
 use proto::issue::IssueRule;
 use proto::{Claim, Slot};
 
-/// The claims of every protocol that performs atomics at the level of their scope.
+/// The claims (the promised memory models) of every protocol that performs atomics at the level of
+/// their scope.
 pub const SCOPED_CLAIMS: &[Claim] = &[
     Claim {
         model: "hrf-indirect",

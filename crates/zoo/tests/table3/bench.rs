@@ -26,14 +26,14 @@ pub(crate) enum StepInput {
 #[derive(Clone, Debug)]
 pub(crate) struct ObservedStep {
     pub(crate) level: &'static str,
-    /// The index of the node within its kind.
+    /// The index of the node among the nodes of its kind.
     pub(crate) index: u16,
     pub(crate) input: StepInput,
     /// The actions of the table rows that this step carried out, one list for each row.
     pub(crate) rows: Vec<Vec<&'static str>>,
     pub(crate) uses: Uses,
     /// The changes of attribution in this step: from now on, the time of the request in this slot
-    /// counts as this part of the request.
+    /// counts as this part of the request (the access, the acquire or the release).
     pub(crate) spends: Vec<(Slot, Spending)>,
     /// The lines of the node before and after the step (`before`, `after`).
     pub(crate) before: Vec<LineView>,

@@ -1,8 +1,9 @@
 //! The column of hLRC in Table 3 of the hLRC paper.
 //!
-//! hLRC has no scopes, so every access in this column has work-group scope, as in the scenarios
-//! that run hLRC. The paper prints the acts c16 and c18 as `ST` (stores). This test reads them as
-//! read-modify-writes, because the rows of these acts are read-modify-writes.
+//! hLRC has no scopes, so every access in this column has work-group scope, as in the scenarios of
+//! work stealing on hLRC. The paper prints the acts (effects of an access) c16 and c18 as `ST`
+//! (stores). This test reads them as read-modify-writes, because the rows of these acts are
+//! read-modify-writes.
 
 use crate::bench::{ObservedStep, StepInput};
 use crate::observe::{HERE, X};

@@ -1,4 +1,5 @@
-//! The derivation of the acts of Table 3 of the hLRC paper from the observed steps of nodes.
+//! The derivation of the acts of Table 3 of the hLRC paper (the effects of an access) from the
+//! observed steps of nodes.
 
 use crate::bench::{Bench, CUS, ObservedStep, StepInput, access};
 use crate::table::{Act, Column, Instruction, Prior, Row};
@@ -17,7 +18,8 @@ const DIRTY: u64 = 2;
 pub(crate) const HERE: u16 = 0;
 const THERE: u16 = 1;
 
-/// An act of an L1 that concerns all its lines, or all read-modify-writes.
+/// An act of an L1 (an effect of the tested access) that concerns all its lines, or all
+/// read-modify-writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Bulk {
     Flush,
@@ -26,7 +28,8 @@ enum Bulk {
     Unlock,
 }
 
-/// A recorded act: a bulk act (on all lines or read-modify-writes) of one L1, or another act.
+/// A recorded act (an effect of the tested access): a bulk act (on all lines or read-modify-writes)
+/// of the L1 with this number, or another act.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Note {
     Bulk(Bulk, u16),
@@ -52,7 +55,8 @@ fn atomic(op: Op, order: Order, level: Level, remote: bool) -> Request {
     request
 }
 
-/// The acts that are observed for a row, in the order of delivery that the seed selects.
+/// The acts (effects of the access of a row of Table 3) that are observed if messages are delivered
+/// in the order that the seed selects.
 pub(crate) fn observed<C: Column>(row: &Row, seed: u64) -> Vec<Act> {
     let mut bench = Bench::<C::Protocol>::new(seed);
     let last = match row.prior {

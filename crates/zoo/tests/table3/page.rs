@@ -1,5 +1,6 @@
 //! The rows of Table 3 of the hLRC paper on a protocol's page. Each row shows the observed acts
-//! with the labels of the paper, and the plan (the list of steps) of the operation.
+//! (effects of an access) with the labels of the paper, and the plan (the list of steps) of the
+//! operation.
 
 use crate::observe::observed;
 use crate::table::{Column, Instruction, Row};

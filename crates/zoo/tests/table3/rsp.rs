@@ -1,8 +1,8 @@
 //! The column of remote-scope promotion in Table 3 of the hLRC paper.
 //!
 //! A broadcast reaches only the other L1s (Table 2: "remote"). The paper does not print the acts
-//! with the label `ours`. They are acts of the requesting L1: it flushes if a remote operation
-//! releases, and invalidates if the operation acquires.
+//! (effects of an access) with the label `ours`. They are acts of the requesting L1: it flushes if
+//! a remote operation releases, and invalidates if the operation acquires.
 
 use crate::row;
 use crate::table::{Column, Row};

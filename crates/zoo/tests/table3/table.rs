@@ -1,4 +1,4 @@
-//! The acts, rows and columns of Table 3 of the hLRC paper.
+//! The rows, the columns and the acts (effects of an access) of Table 3 of the hLRC paper.
 
 use crate::bench::{Bench, ObservedStep};
 use core::fmt;
@@ -32,8 +32,8 @@ pub(crate) enum Act {
     Lock,
     /// All L1s unlock their read-modify-writes.
     Unlock,
-    /// An act that Table 3 of the hLRC paper does not have, at the L1 with this number. The test
-    /// fails and prints the act.
+    /// An act (an effect of an access) that Table 3 of the hLRC paper does not have, at the L1 with
+    /// this number. The test fails and prints the act.
     Odd(&'static str, u16),
 }
 
@@ -77,7 +77,8 @@ pub(crate) enum Prior {
     RemoteL1,
 }
 
-/// A row of Table 3 of the hLRC paper: one access, with the acts that the paper gives.
+/// A row of Table 3 of the hLRC paper: one access, with the acts (its effects) that the paper
+/// gives.
 #[derive(Clone, Debug)]
 pub(crate) struct Row {
     pub(crate) instruction: Instruction,
@@ -85,7 +86,7 @@ pub(crate) struct Row {
     pub(crate) level: Level,
     pub(crate) remote: bool,
     pub(crate) prior: Prior,
-    /// The acts, each with its label in the paper.
+    /// The acts (effects of the access), each with its label in the paper.
     pub(crate) acts: &'static [(&'static str, Act)],
 }
 
@@ -124,7 +125,8 @@ pub(crate) trait Column: Sized {
     type Protocol: Protocol;
     /// The name of the protocol and of its page.
     const NAME: &'static str;
-    /// The letter of the column's labels, and the number of the last label.
+    /// The acts of a column have labels such as `a0`: the letter of the labels, and the number of
+    /// the last label.
     const LABELS: (char, u32);
 
     fn rows() -> Vec<Row>;
@@ -140,12 +142,13 @@ pub(crate) trait Column: Sized {
         actions.iter().any(|action| by.contains(action))
     }
 
-    /// Whether only atomics have the actions of `access`. If so, any step with such an action
-    /// performs the access, because the access is the only atomic.
+    /// Whether the actions for which `access` is true occur only in table rows of atomics. If so,
+    /// any step with such an action performs the tested access, because the test makes no other
+    /// atomic.
     const ONLY_ATOMICS: bool = false;
 
-    /// The acts that only this protocol has, in one step of a node. In a step that also performs
-    /// the access, they come before the access.
+    /// The acts (effects of an access) that only this protocol has, in one step of a node. In a
+    /// step that also performs the access, these acts come before the access.
     fn own_acts(step: &ObservedStep) -> Vec<Act> {
         let _ = step;
         Vec::new()
@@ -163,7 +166,7 @@ pub(crate) trait Column: Sized {
         bench.below(line).masked(mask) == *data
     }
 
-    /// The act that the hLRC paper prints for an observed act.
+    /// The act (effect of an access) that the hLRC paper prints for an observed act.
     fn printed(act: Act) -> Act {
         act
     }

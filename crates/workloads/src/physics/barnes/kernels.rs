@@ -1,4 +1,5 @@
-//! The kernels of a time step. They follow the six kernels of LonestarGPU.
+//! The kernels of a time step of the simulation of gravity. They follow the six kernels of
+//! Barnes-Hut in LonestarGPU.
 
 use kernel::prelude::*;
 

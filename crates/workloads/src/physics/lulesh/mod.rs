@@ -2,10 +2,11 @@
 //!
 //! A time step of the Lagrangian method moves the nodes by the forces of stress and of the
 //! hourglass control. It then updates the volume, viscosity, energy and pressure of the elements.
-//! The kernels are the loops of LULESH 2.0 in the same order, with one region. As in the threaded
-//! versions of LULESH, the forces of corners are stored in memory, and each node adds the forces of
-//! its corners. The temporary values of the equation of state are arrays in memory, and most
-//! kernels read arrays that the kernel before them wrote.
+//! The kernels are the loops of LULESH 2.0 in the same order, with a single region (in which all
+//! elements are of one material). As in the threaded versions of LULESH, the forces of corners are
+//! stored in memory, and each node adds the forces of its corners. The temporary values of the
+//! equation of state are arrays in memory, and most kernels read arrays that the kernel before them
+//! wrote.
 //!
 //! The three normal stresses are equal, so one array holds all of them. The deviatoric strains are
 //! not computed, because no later loop reads them.

@@ -1,4 +1,4 @@
-//! The kernels of a time step, in the order in which the host launches them.
+//! The kernels of a time step of the hydrodynamics, in the order in which the host launches them.
 
 use std::rc::Rc;
 

@@ -192,7 +192,7 @@ async fn sweep(w: Wave, a: Arrays, octant: u32, (first, end): (u64, u64), time: 
 }
 
 /// Sums the angular fluxes of all directions for each energy group and cell, and finds the largest
-/// change in each wavefront.
+/// relative change of the flux in the cells of each wavefront.
 async fn scalar_flux(w: Wave, a: Arrays, weight: f64, time: [Array<f64>; 2]) {
     let base = w.first_item();
     let within = w.below(base, a.flux.len());

@@ -21,7 +21,8 @@ pub(super) struct Size {
     pub(super) outers: u64,
     /// The maximum number of inner iterations in an outer iteration.
     pub(super) inners: u64,
-    /// An iteration ends when the largest relative change of the flux is at most this number.
+    /// The inner iterations end after one whose largest relative change of the flux is at most this
+    /// number. If that is the first inner iteration, the outer iterations end too.
     pub(super) tolerance: f64,
 }
 
@@ -85,8 +86,8 @@ impl Size {
         (place(2) * self.cells + place(1)) * self.cells + place(0)
     }
 
-    /// The planes of a sweep, in order. A plane is the set of cells whose steps from the corner
-    /// have the same sum.
+    /// The planes of a sweep, in order. A plane is the set of cells whose steps, from the corner in
+    /// which the sweep begins, have the same sum.
     pub(super) fn planes(&self) -> Vec<Vec<[usize; 3]>> {
         let mut planes = vec![Vec::new(); 2 * self.cells + self.layers - 2];
         for z in 0..self.layers {
