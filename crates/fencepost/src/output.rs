@@ -235,7 +235,7 @@ impl WholeFile {
     pub fn create(destination: &Path) -> Result<WholeFile, String> {
         let refuse = |reason: String| format!("cannot write {}: {reason}", destination.display());
         let Some(name) = destination.file_name() else {
-            return Err(refuse(String::from("it has no file name")));
+            return Err(refuse(String::from("the path has no file name")));
         };
         let destination = match fs::metadata(destination) {
             Ok(there) if there.is_dir() => return Err(refuse(String::from("it is a folder"))),

@@ -173,7 +173,7 @@ fn a_race_between_scopes_names_both() {
         "{text}"
     );
     let sync = verdict.races[1].describe(&program, INDIRECT);
-    assert!(sync.contains("they synchronize at different scopes"), "{sync}");
+    assert!(sync.contains("the two accesses synchronize at different scopes"), "{sync}");
 }
 
 #[test]

@@ -396,7 +396,7 @@ impl Code {
                 let Op::Rmw(Rmw { kind: RmwKind::CompareExchange { expected }, width, .. }) = request.op
                 else {
                     let what =
-                        format!("the request of P{thread} for a compare-and-swap is not a compare-exchange");
+                        format!("P{thread} executes a compare-and-swap, but its request is for another operation");
                     return Err(ThreadError::Protocol(what));
                 };
                 let expected = value(expected, width);

@@ -23,7 +23,7 @@ fn of_one(claim: &Claim, test: &Test) -> String {
     let program = test.program();
     if !claim.covers(&program, &test.placements) {
         return format!(
-            "{model} says nothing about the test in the tried placements, so it proves nothing for {model}"
+            "in the tried placements, {model} says nothing about the test, so the test proves nothing for {model}"
         );
     }
     match claim.promise(&program, &mut || false) {

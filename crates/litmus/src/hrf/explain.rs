@@ -342,7 +342,7 @@ impl Race {
         let (first, second) = (&steps[self.steps.0], &steps[self.steps.1]);
         let why = match self.pair.kind {
             RaceKind::Ordinary => "one of them is an ordinary data access",
-            RaceKind::Synchronization => "they synchronize at different scopes",
+            RaceKind::Synchronization => "the two accesses synchronize at different scopes",
         };
         let mut text = format!(
             "{} ({}) and {} ({}) race on {} under {reading}: {why}, and neither happens before the other.\n\

@@ -47,8 +47,8 @@ pub struct Tree {
     pub kind: TreeKind,
     /// The way in which the mean of a geometric distribution depends on the height.
     pub shape: TreeShape,
-    /// The depth parameter of the shape, which is a height. The mean number of children at each
-    /// height is computed from this parameter.
+    /// The depth parameter of the shape, as a height (the distance of a node from the root). The
+    /// mean number of children at each height is computed from this parameter.
     pub depth: u32,
     /// The mean number of children of the root. If the tree is binomial, the exact number.
     pub branching: f64,

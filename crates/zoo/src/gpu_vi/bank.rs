@@ -358,7 +358,7 @@ impl<P: Directory> Controller<P> for Bank {
         if let Some(wrong) = self.store.miscount(|state| state == IV) {
             Some(wrong)
         } else if shared != self.sharers.len() || in_states(|state| state == S).any(|sharers| sharers == 0) {
-            Some("the recorded sharers are not those of the shared lines")
+            Some("the lines with recorded sharers are not the lines in a shared state")
         } else if self.due as usize != due {
             Some("the number of acks that are due is wrong")
         } else {
