@@ -395,8 +395,9 @@ impl Code {
                 set(state, cas.dst, read);
                 let Op::Rmw(Rmw { kind: RmwKind::CompareExchange { expected }, width, .. }) = request.op
                 else {
-                    let what =
-                        format!("P{thread} executes a compare-and-swap, but its request is for another operation");
+                    let what = format!(
+                        "P{thread} executes a compare-and-swap, but its request is for another operation"
+                    );
                     return Err(ThreadError::Protocol(what));
                 };
                 let expected = value(expected, width);
