@@ -39,7 +39,7 @@ symbols! {
         /// An acquire at system scope, or a load at system scope of this compute unit, removes
         /// the line.
         Drop,
-        /// The driver evicts the line.
+        /// The line is evicted, because its way is needed for another line.
         Evict,
     }
     /// The actions of the rows.
@@ -59,7 +59,9 @@ symbols! {
         Wake,
         /// Send the write to the bank and count it as pending (the paper's `PW++`).
         Issue,
-        /// Put the write into the blocked-store queue, and demand its epoch if epochs are skipped.
+        /// Put the write into the blocked-store queue. If the protocol skips epochs that no compute
+        /// unit demands, also send a demand for the epoch of the write to the epoch management unit,
+        /// unless this compute unit has already done so since the last change of epochs.
         Queue,
         /// The write is no longer pending (the paper's `PW--`). Wake the accesses that wait for it.
         Complete,

@@ -29,7 +29,7 @@ symbols! {
         DataEnded,
         /// The lease ends.
         End,
-        /// The driver evicts the line.
+        /// The line is evicted, because its way is needed for another line.
         Evict,
     }
     /// The actions of the rows.
@@ -99,7 +99,7 @@ symbols! {
         Free,
         /// One compute unit alone has leases of the line.
         Private,
-        /// Several compute units have leases.
+        /// Several compute units got leases, and the last of these leases has not ended.
         Shared,
         /// Leases run, and an access waits for their end, or for a way of the line's set.
         Awaited,
