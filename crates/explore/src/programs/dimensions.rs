@@ -52,9 +52,9 @@ const WRITES: [WriteKind; 4] = [WriteKind::Store, WriteKind::Add, WriteKind::Swa
 struct ThreadAgents {
     sender: Agent,
     receiver: Agent,
-    /// The agents of the neighbours: threads that write words of their own in the line of the data.
-    /// In the order of threads, the neighbours come before the sender and the receiver. So the
-    /// sender or the receiver may be the third wavefront of a compute unit.
+    /// The agents on which the neighbours run. A neighbour is a thread that writes a word of its own
+    /// in the line of the data. In the order of threads, the neighbours come before the sender and
+    /// the receiver. So the sender or the receiver may be the third wavefront of a compute unit.
     neighbours: &'static [Agent],
 }
 

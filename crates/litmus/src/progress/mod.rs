@@ -4,7 +4,8 @@
 //! There are two searches. The first search executes the threads step by step over one memory, and
 //! looks for cycles of states. Every model allows the runs of this search. The second search
 //! examines the executions that the model allows, including those that no interleaving produces. It
-//! looks for threads whose last loop iteration only reads, and reads the final values of memory.
+//! looks for threads whose last loop iteration makes no write, and whose reads in this iteration
+//! return the final values of memory.
 
 mod lasso;
 mod machine;

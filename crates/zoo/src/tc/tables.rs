@@ -25,7 +25,7 @@ symbols! {
         Pass,
         /// A fill comes, and its lease runs.
         Data,
-        /// A fill comes, and it has no lease, or its lease has ended under way.
+        /// A fill comes without a lease, or its lease ended while the fill was under way.
         DataEnded,
         /// The lease ends.
         End,
