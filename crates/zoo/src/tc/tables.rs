@@ -180,7 +180,7 @@ symbols! {
         /// answer.
         Below,
         /// Perform the write or the atomic at the L2 at once, and wait for the answer. The answer
-        /// carries the time at which the last copy with older bytes ends.
+        /// carries the time at which the lease of the last copy with older bytes ends.
         BelowAtOnce,
         /// Perform the access in memory when no lease of the line runs, and wait for the answer.
         BelowSystem,
