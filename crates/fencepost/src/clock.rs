@@ -2,7 +2,7 @@
 
 #![allow(
     clippy::disallowed_methods,
-    reason = "reports show how long a run took, and records show their date; no result depends on it"
+    reason = "reports show how long a run took, and records show its date; no result depends on the time"
 )]
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};

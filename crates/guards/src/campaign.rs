@@ -156,7 +156,8 @@ fn version(root: &Path) -> String {
     }
 }
 
-/// Carries out a whole run. The function `say` receives messages about the progress.
+/// Tries the chosen mutants on the cases (programs to try) of the protocols, and reports which
+/// mutants are killed. The function `say` receives messages about the progress.
 ///
 /// # Errors
 /// If the rewritten copy of the crates cannot be built, if a child process fails, or if a file

@@ -18,7 +18,7 @@ use guards::trials::Budget;
 #[derive(Debug, Parser)]
 #[command(name = "guards", version)]
 struct Arguments {
-    /// A protocol whose cases are run; may be repeated [default: all protocols]
+    /// A protocol whose cases (programs to try) are run; may be repeated [default: all protocols]
     #[arg(long, value_name = "NAME", value_parser = PROTOCOLS)]
     protocol: Vec<String>,
     /// Try only this number of mutants, drawn from the seed
@@ -30,7 +30,8 @@ struct Arguments {
     /// Only mutants of this file or folder, or of this line of a file; may be repeated
     #[arg(long, value_name = "FILE[:LINE]")]
     only: Vec<String>,
-    /// Try only the mutants of the named classes of faults; all of them must be killed
+    /// Try only the mutants that every verification must detect, one for each class of faults; the
+    /// command fails if one of them is not killed
     #[arg(long)]
     classes: bool,
     /// List the mutants, and run none
@@ -42,7 +43,7 @@ struct Arguments {
     /// Write the report to this file, which the page of results shows
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
-    /// The number of trials at once
+    /// The number of processes that run cases (programs to try) at the same time
     #[arg(long, value_name = "N", default_value_t = 2)]
     jobs: usize,
     /// The maximum number of states for one mutant, summed over all cases (programs to try) of a
@@ -54,13 +55,13 @@ struct Arguments {
     /// are tried first, because they have killed other mutants, do not count
     #[arg(long, value_name = "N", default_value_t = 2500)]
     cases: usize,
-    /// Use only one case in N, for a quick look
+    /// Use only one of every N cases (programs to try), for a quick look
     #[arg(long, value_name = "N", default_value_t = 1)]
     share: usize,
     /// Try again the mutants that earlier runs did not kill, for example after a change of programs
     #[arg(long)]
     again: bool,
-    /// The folder of the rewritten tree and of the results
+    /// The folder of the rewritten copy of the crates, and of the results
     #[arg(long, value_name = "DIR", default_value = "target/guards")]
     folder: PathBuf,
 }

@@ -12,7 +12,7 @@ use crate::settings::{Setting, Settings};
 
 const REPAIRED: Setting = Setting::policy(
     "repaired",
-    &[("no", "the kernel has the race"), ("yes", "the kernel synchronizes, so it has no race")],
+    &[("no", "the kernel has a race"), ("yes", "the kernel synchronizes, so it has no race")],
     "whether the race is repaired",
 );
 

@@ -338,7 +338,8 @@ impl Listening {
                     self.send(closing, own, &shared, ((to, input), after))?;
                 } else if after != shared {
                     return Err(Halt::Obstacle(format!(
-                        "the move `{mv}` of a listener changes other nodes, but sends no message"
+                        "the move `{mv}` of a listener (a compute unit that receives data) changes other \
+                         nodes, but sends no message"
                     )));
                 }
             } else {
@@ -346,7 +347,8 @@ impl Listening {
                 let is_answer = matches!(mv, Move::Deliver { to, .. } if to == node) && after == shared;
                 if !is_answer && group.after.get(&mv) != Some(&after) {
                     return Err(Halt::Obstacle(String::from(
-                        "a move of a controller depends on inputs of a listener that wait at this controller",
+                        "a move of a controller depends on inputs of a listener (a compute unit that \
+                         receives data) that wait at this controller",
                     )));
                 }
             }
@@ -404,7 +406,8 @@ impl Listening {
                 Ok(())
             } else {
                 Err(obstacle(
-                    "the effect of a message depends on inputs of a listener that wait at the receiver",
+                    "the effect of a message depends on inputs of a listener (a compute unit that receives \
+                     data) that wait at the receiver",
                 ))
             };
         }
@@ -412,7 +415,8 @@ impl Listening {
         self.check_silence(&alone, Some(own))?;
         if self.without(alone, own) != after {
             return Err(obstacle(
-                "the effect of a message depends on inputs of a listener that wait at the receiver",
+                "the effect of a message depends on inputs of a listener (a compute unit that receives data) \
+                 that wait at the receiver",
             ));
         }
         let Some(group) = closing.groups.get_mut(shared) else { return Ok(()) };
@@ -437,7 +441,8 @@ impl Listening {
         let next = self.without(next, 1 - own);
         if self.without(next.clone(), own) != closing.groups[shared].sent[1 - own][&message] {
             return Err(obstacle(
-                "the effect of a message depends on inputs of a listener that wait at the receiver",
+                "the effect of a message depends on inputs of a listener (a compute unit that receives data) \
+                 that wait at the receiver",
             ));
         }
         closing.add(own, next);

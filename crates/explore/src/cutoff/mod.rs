@@ -20,8 +20,9 @@
 //! each step. If a property does not hold, the result names this property as the obstacle:
 //!
 //! * The shared part after a step does not depend on the inputs of listeners that wait at a
-//!   controller. The controller does not see these inputs while they wait. If a step wakes several
-//!   of them, they are presented to the controller one after another.
+//!   controller. So the computation need not know how many of these inputs a step wakes. A station
+//!   (a controller with its queues) presents them one after another, and its controller does not see
+//!   the inputs that wait.
 //! * The shared part does not depend on which listener sent a message. So no controller remembers
 //!   the identity of a listener, except with an input that waits.
 //! * No controller sends a message to a listener that does not wait for the message. So no

@@ -400,7 +400,8 @@ impl<P: Protocol> Typed<P> {
         ))
     }
 
-    /// Converts the result of a step into numbers.
+    /// Converts the result of a step: in the response, numbers stand for the new station (controller
+    /// with its queues), for messages, for operations on memory and for the bytes of answers.
     fn done(
         &mut self,
         mut station: Station<P>,

@@ -36,8 +36,8 @@ proto::messages! {
         Claimed { line: LineAddr, slot: Slot } [line(line)],
         /// A load of a line that the write cache has claimed.
         Load { line: LineAddr, mask: ByteMask, slot: Slot } [line(line)],
-        /// A request to drop all lines, and to forget the claims if the write cache has forgotten
-        /// them.
+        /// A request to drop all lines. If `forget` is true, the read cache also forgets which
+        /// lines the write cache has claimed.
         Drop { slot: Slot, forget: bool },
         /// An answer: all lines have been dropped.
         Dropped { slot: Slot },
@@ -55,21 +55,21 @@ proto::symbols! {
     pub enum Step {
         /// Make the read cache drop the line.
         Claim,
-        /// Perform the access on the line in this cache, and answer.
+        /// Perform the access in the write cache, and answer.
         Here,
-        /// Write the line's dirty bytes out and drop it.
+        /// Write out the dirty bytes of the line, and drop the line from the write cache.
         Pass,
-        /// Perform the access at the L2 and wait for it.
+        /// Perform the access at the L2, and wait until the access is complete.
         Below,
-        /// Perform the access in memory and wait for it.
+        /// Perform the access in memory, and wait until the access is complete.
         BelowNext,
-        /// Wait until all writes from this cache have reached the L2.
+        /// Wait until all writes from the write cache have reached the L2.
         Flush,
         /// Wait until all writes to the L2 have reached the L3.
         FlushL2,
         /// Wait until all writes to the L3 have reached memory.
         FlushL3,
-        /// Drop all clean lines of this cache.
+        /// Drop all clean lines of the write cache.
         Invalidate,
         /// Drop all clean lines of the L2.
         InvalidateL2,

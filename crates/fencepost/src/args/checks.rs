@@ -41,7 +41,8 @@ pub(crate) struct LitmusArguments {
     /// A variant of the model: makes `if "NAME"` true in the model's text
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub(crate) variant: Vec<String>,
-    /// Definitions and instructions that are read before your own model
+    /// A file of definitions and instructions (in the language of herd's bell files) that is read
+    /// before your own model
     #[arg(long, value_name = "FILE.bell")]
     pub(crate) bell: Option<PathBuf>,
     /// A file of macros for tests in C, in place of the definitions of the Linux kernel's functions

@@ -55,7 +55,7 @@ pub(super) fn perform(
     let mut printed = Ok(());
     let performed = cluster::perform(&study.tasks(), store, &cluster, &mut |status: &Status| {
         estimate.update(status.progress);
-        estimate.note(format!("; {} running, {} waiting", counted(status.running, "job"), status.waiting));
+        estimate.note(format!("; {} running, {} waiting", counted(status.running, "task"), status.waiting));
         *last.lock().unwrap_or_else(PoisonError::into_inner) = status.clone();
         if !arguments.json && printed.is_ok() && !status.news.is_empty() {
             printed = estimate.aside(|| {
@@ -79,7 +79,7 @@ fn interrupted(last: Arc<Mutex<Status>>, folder: &Path) -> impl Fn() -> String +
         let status = last.lock().unwrap_or_else(PoisonError::into_inner);
         let runs = counted(status.progress.tasks, "run");
         format!(
-            "interrupted: the results of {} of {runs} are in {}. {}. The same command continues",
+            "interrupted: the results of {} of {runs} are in {}. {}. The same command continues the sweep",
             status.progress.done,
             folder.display(),
             status.advice()

@@ -41,7 +41,7 @@ fn an_interrupted_sweep_names_running_jobs_and_resumes_them() {
     assert_eq!(
         ended.err.trim_end(),
         "fencepost: interrupted: the results of 0 of 12 runs are in out. Job 101 goes on; `scancel 101` cancels it. \
-         The same command continues"
+         The same command continues the sweep"
     );
     // One chunk runs meanwhile. The others run while the second coordinator watches.
     let batch = fake.home.batches().remove(0);

@@ -47,7 +47,7 @@ impl AckParity {
         self.parity = !self.parity;
     }
 
-    /// Whether no write is outstanding in either class.
+    /// Whether both classes are without outstanding writes.
     #[inline]
     #[must_use]
     pub fn is_idle(&self) -> bool {

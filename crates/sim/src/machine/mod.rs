@@ -228,7 +228,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         }
         self.reports.check(&noc, &dram).map_err(RunError::Unreconciled)?;
         let Some(answer) = self.session.into_answer() else {
-            return Err(RunError::Unreconciled("the host program ended without an answer".to_owned()));
+            return Err(RunError::Unreconciled("the run ended before the host program".to_owned()));
         };
         self.reports.take_last_samples(self.engine.now(), &noc, &dram);
         let attribution = self.reports.times.close(cycles).map_err(RunError::Unreconciled)?;

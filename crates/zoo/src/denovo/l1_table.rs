@@ -50,9 +50,9 @@ symbols! {
         Data,
         /// The fill arrives, and some bytes are dirty.
         DataDirty,
-        /// The driver evicts a clean line.
+        /// A clean line is evicted, because its way is needed for another line.
         Evict,
-        /// The driver evicts a dirty line.
+        /// A dirty line is evicted, because its way is needed for another line.
         EvictDirty,
         /// An acquire, or an access at system scope, invalidates a clean line.
         Inv,

@@ -27,7 +27,7 @@ symbols! {
         Data,
         /// The bank invalidates the copy.
         Inv,
-        /// The driver evicts the line. The bank is not told.
+        /// The line is evicted, because its way is needed for another line. The bank is not told.
         Evict,
     }
     /// The actions on a line in the L1.
@@ -126,7 +126,7 @@ symbols! {
         Ack,
         /// The last sharer acknowledges its invalidation.
         LastAck,
-        /// The driver evicts the line.
+        /// The line is evicted, because its way is needed for another line.
         Evict,
         /// An acquire at system scope invalidates the line.
         Inv,

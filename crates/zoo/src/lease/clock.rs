@@ -93,8 +93,8 @@ impl Clocks {
         self.clock(wavefront).advance(time, is_write, params);
     }
 
-    /// A load is answered from a copy of this version: advances the clock of the issuer of the load
-    /// to at least the version.
+    /// Advances the clock of the load's issuer to at least `version`: the time of the last write of
+    /// the copy that answers the load.
     pub(super) fn read(&mut self, ask: RequestInput<'_>, version: u32, params: &Params) {
         self.clock(wavefront(ask, params)).advance(version, false, params);
     }

@@ -35,7 +35,7 @@ symbols! {
         Lost,
         /// All timestamps start again at zero.
         Reset,
-        /// The driver evicts the line.
+        /// The line is evicted, because its way is needed for another line.
         Evict,
     }
     /// The actions on a line in the L1.
@@ -145,7 +145,7 @@ symbols! {
         Remote,
         /// The fetched bytes arrive.
         Fill,
-        /// The driver evicts the line.
+        /// The line is evicted, because its way is needed for another line.
         Evict,
         /// An acquire at system scope invalidates the line.
         Inv,

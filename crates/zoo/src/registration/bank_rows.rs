@@ -51,7 +51,7 @@ symbols! {
         Return,
         /// The fetched bytes arrive.
         Fill,
-        /// The driver evicts the line.
+        /// The line is evicted, because its way is needed for another line.
         Evict,
         /// A release or an acquire at system scope recalls the registered line.
         Call,

@@ -8,7 +8,8 @@ use proto::{OpClass, PlanKey, Reach, Steps, TableId, symbols};
 symbols! {
     /// The steps of remote operations, in addition to those of `vi`.
     pub enum Remote {
-        /// Wait for the remote operations that hold the locks on read-modify-writes here.
+        /// Wait until the remote operations that lock read-modify-writes in this L1 at this time
+        /// have unlocked them.
         Unlocked,
         /// Lock read-modify-writes in this and every other L1.
         LockAll,

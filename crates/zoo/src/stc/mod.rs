@@ -288,7 +288,7 @@ messages! {
     /// A message to the epoch management unit.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToEmu {
-        /// The sender has no pending write, and issues none before the change.
+        /// The sender has no pending write, and issues no write before the epochs change.
         ReadyAck,
         /// The sender has changed to the new epochs.
         DoneAck,

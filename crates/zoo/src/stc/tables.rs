@@ -18,7 +18,7 @@ symbols! {
     }
     /// The events of a line.
     pub enum Event {
-        /// A load of a line whose band has no epoch now.
+        /// A load of a line whose band does not have its epoch now.
         Load,
         /// A load of a line whose band has its epoch now (the paper's `Load_U`).
         LoadU,
@@ -39,14 +39,14 @@ symbols! {
         /// An acquire at system scope, or a load at system scope of this compute unit, removes
         /// the line.
         Drop,
-        /// The driver evicts the line.
+        /// The line is evicted, because its way is needed for another line.
         Evict,
     }
     /// The actions of the rows.
     pub enum Action {
         /// Ask the bank for the line. The request holds a miss register.
         SendGet,
-        /// Note the line among those whose fill is not kept.
+        /// Record that the L1 must not keep the bytes of the line's fill.
         Uncache,
         /// Answer with the bytes of the line.
         Reply,
@@ -59,7 +59,9 @@ symbols! {
         Wake,
         /// Send the write to the bank and count it as pending (the paper's `PW++`).
         Issue,
-        /// Put the write into the blocked-store queue, and demand its epoch if epochs are skipped.
+        /// Put the write into the blocked-store queue. If the protocol skips epochs that no compute
+        /// unit demands, also send a demand for the epoch of the write to the epoch management unit,
+        /// unless this compute unit has already done so since the last change of epochs.
         Queue,
         /// The write is no longer pending (the paper's `PW--`). Wake the accesses that wait for it.
         Complete,
@@ -133,9 +135,9 @@ symbols! {
     }
     /// The events of the epoch management unit.
     pub enum Signal {
-        /// The period ends, and there is an epoch to grant.
+        /// The unit wakes up at the end of a period, and there is an epoch to grant.
         Wakeup,
-        /// The period ends, and no epoch is demanded.
+        /// The unit wakes up at the end of a period, and no compute unit demands an epoch.
         IdleWakeup,
         /// A compute unit is ready, but others are not.
         Ready,
@@ -145,20 +147,22 @@ symbols! {
         Done,
         /// The last compute unit has changed to the new epochs.
         LastDone,
-        /// A compute unit demands an epoch.
+        /// A compute unit demands an epoch: it asks for the epoch in which its blocked write may be
+        /// performed.
         Demand,
-        /// A compute unit reports a load of a band that has a blocked write.
+        /// A compute unit reports that it has loaded from a band in which it has a blocked write.
         Conflict,
     }
     /// The actions of the epoch management unit.
     pub enum Command {
-        /// Begin the next period.
+        /// Begin the next period (the time until the unit wakes up again).
         Rearm,
         /// Choose the next epochs, and ask all compute units to prepare for the change.
         Prepare,
         /// Tell all compute units to change.
         Change,
-        /// Note the demand.
+        /// Record the line that the demand names, unless a demand for the same epoch is already
+        /// recorded.
         Note,
         /// Acknowledge the demand.
         Confirm,

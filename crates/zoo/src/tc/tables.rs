@@ -26,11 +26,11 @@ symbols! {
         Pass,
         /// A fill comes, and its lease runs.
         Data,
-        /// A fill comes, and it has no lease, or its lease has ended under way.
+        /// A fill comes without a lease, or its lease ended while the fill was under way.
         DataEnded,
         /// The lease ends.
         End,
-        /// The driver evicts the line.
+        /// The line is evicted, because its way is needed for another line.
         Evict,
     }
     /// The actions of the rows.
@@ -100,7 +100,7 @@ symbols! {
         Free,
         /// One compute unit alone has leases of the line.
         Private,
-        /// Several compute units have leases.
+        /// Several compute units got leases, and the last of these leases has not ended.
         Shared,
         /// Leases run, and an access waits for their end, or for a way of the line's set.
         Awaited,
@@ -181,7 +181,7 @@ symbols! {
         /// answer.
         Below,
         /// Perform the write or the atomic at the L2 at once, and wait for the answer. The answer
-        /// carries the time at which the last copy with older bytes ends.
+        /// carries the time at which the lease of the last copy with older bytes ends.
         BelowAtOnce,
         /// Perform the access in memory when no lease of the line runs, and wait for the answer.
         BelowSystem,

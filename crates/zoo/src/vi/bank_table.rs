@@ -45,9 +45,9 @@ symbols! {
         Fill,
         /// The fetched bytes arrive, and some bytes are dirty.
         FillDirty,
-        /// The driver evicts a clean line.
+        /// A clean line is evicted, because its way is needed for another line.
         Evict,
-        /// The driver evicts a dirty line.
+        /// A dirty line is evicted, because its way is needed for another line.
         EvictDirty,
         /// An acquire at system scope invalidates a clean line.
         Inv,

@@ -40,9 +40,9 @@ symbols! {
         Data,
         /// The fill arrives, and some bytes are dirty.
         DataDirty,
-        /// The driver evicts a clean line.
+        /// A clean line is evicted, because its way is needed for another line.
         Evict,
-        /// The driver evicts a dirty line.
+        /// A dirty line is evicted, because its way is needed for another line.
         EvictDirty,
         /// An acquire invalidates a clean line.
         Inv,

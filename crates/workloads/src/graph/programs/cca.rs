@@ -20,7 +20,7 @@ use crate::settings::{BadSetting, Settings};
 
 pub(crate) static CCA: Workload = Workload {
     name: "cca",
-    summary: "finds the connected components of a graph without rounds, by atomic hooks of roots",
+    summary: "finds the connected components of a graph: atomics join the trees of the ends of each edge",
     origin: "Jaiganesh and Burtscher (HPDC 2018); Dalmia thesis, Table 3.3",
     room: Room::Graph,
     purpose: Purpose::Benchmark,
