@@ -45,8 +45,8 @@ proto::symbols! {
         ThirdBank,
         /// A flush that joins another flush under way is answered at the end of that other flush.
         JoinsFlush,
-        /// A flush does not wait for the acks of the writes that it sends, as if the parity of
-        /// writes had changed before them.
+        /// A flush waits only for the acks of earlier writes, and not for those of the writes that
+        /// it sends itself.
         FlipsParityEarly,
         /// The first load of a cache waits for a way, although one is free.
         ForgetsWait,

@@ -52,7 +52,8 @@ crate::symbols! {
     pub enum TimerClass {
         /// Drain timer: when it expires, the next entry may leave a buffer.
         Drain,
-        /// Epoch timer: when it expires, the next epoch begins.
+        /// Epoch timer: when it expires, the next epoch (a time in which some addresses may be
+        /// written) begins.
         Epoch,
         /// Lease timer: when it expires, a lease ends. The protocol gives the duration.
         Lease,

@@ -10,7 +10,8 @@ crate::symbols! {
         Kernel,
         /// An acquire (invalidation) or a release (flush) of this cache's own compute unit.
         Order,
-        /// A message from another controller, which acts for another agent.
+        /// A message from another controller, which acts for another agent (such as a compute
+        /// unit).
         Remote,
         /// A permission to perform an atomic in this cache. The cache invalidates when it gets the
         /// permission, and flushes when it loses the permission.
@@ -35,12 +36,13 @@ impl Cause {
 crate::symbols! {
     /// The part of a request to which the request's time is attributed.
     pub enum Spending {
-        /// The access itself, including a registration of the line and the consequences of that
-        /// registration.
+        /// The access itself, including a registration of the line (a request to own the line) and
+        /// the consequences of that registration.
         Access,
         /// The invalidation that an acquire makes.
         Acquire,
-        /// The flush that a release makes, or its registration of the stored lines.
+        /// The flush that a release makes, or the registration of all stored lines (a request to
+        /// own them) that a release makes instead of a flush.
         Release,
         /// The wait of a write for the epoch in which its line may be written.
         Epoch,

@@ -22,7 +22,8 @@ proto::symbols! {
         /// The words that one request accesses: one word, adjacent words, or words with a hole
         /// between.
         Request,
-        /// The accessed words that share a line, and whether different agents write them.
+        /// The accessed words that share a line, and whether different agents (compute units or
+        /// hosts) write them.
         Line,
         /// The number of compute units that run threads.
         Units,
@@ -71,7 +72,7 @@ const OPERATIONS: [&str; 10] = [
 const REQUESTS: [&str; 3] = ["one word", "adjacent words", "words with a hole between them"];
 
 /// The cases that a census distinguishes for the words that share a line.
-const LINES: [&str; 3] = ["one word", "several words", "words that different agents write"];
+const LINES: [&str; 3] = ["one word", "several words", "words that different compute units or hosts write"];
 
 /// The cases that a census distinguishes for the time of an eviction.
 const EVICTIONS: [&str; 2] = ["when a way is needed", "at any time"];

@@ -47,8 +47,8 @@ enum Seeded {
     KernelBegin,
     /// The first update in a cache waits for a way, although one is free.
     ForgottenWait,
-    /// A flush does not wait for the acks of the writes that it sends, as if the parity of writes
-    /// had changed before them.
+    /// A flush waits only for the acks of earlier writes, and not for those of the writes that it
+    /// sends itself.
     EarlyParity,
     /// A message overtakes an earlier message between the same two controllers.
     Overtaking,

@@ -53,7 +53,7 @@ proto::messages! {
         Data { line: LineAddr, data: LineData, lease: u32, ages: bool } [
             line(line), bytes(|line_bytes| line_bytes + 4), ages(|elapsed| age_lease(lease, *ages, elapsed))
         ],
-        /// A request has been performed; the message carries the old bytes.
+        /// A request has been performed; the message carries the bytes from before the request.
         Done { slot: Slot, data: LineData } [bytes(|_| 4)],
     }
 }

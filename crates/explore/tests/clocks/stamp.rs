@@ -48,9 +48,10 @@ proto::messages! {
     pub enum ToL1 {
         /// A line that may be read from the time `from` to the time `to`.
         Data { line: LineAddr, data: LineData, from: Time, to: Time } [line(line), bytes(|line_bytes| line_bytes + 8), times(from, to)],
-        /// A write took place at the time `at`; the message carries the old bytes.
+        /// A write took place at the time `at`; the message carries the bytes from before the
+        /// write.
         Done { slot: Slot, data: LineData, at: Time } [bytes(|_| 8), times(at)],
-        /// A request to restart at time zero.
+        /// A request to the cache to restart at time zero.
         Reset,
     }
 }

@@ -29,9 +29,9 @@ proto::messages! {
     /// A message of the manager to a gate (the port of a compute unit).
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToGate {
-        /// The epoch is about to change.
+        /// The epoch (period of time) is about to change.
         Prepare [name("ToGate")],
-        /// The epoch has changed.
+        /// The epoch (period of time) has changed.
         Change [name("ToGate")],
     }
 }
@@ -40,7 +40,7 @@ proto::messages! {
     /// A message of a gate (the port of a compute unit) to the manager.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToManager {
-        /// A gate is ready for the change.
+        /// A gate (the port of a compute unit) is ready for the change of the epoch.
         Ready,
     }
 }

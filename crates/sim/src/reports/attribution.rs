@@ -43,9 +43,10 @@ symbols! {
         Acquire,
         /// Releasing, at operations and at the end of kernels.
         Release,
-        /// Waiting for the epoch of a write.
+        /// Waiting for the epoch of a write: a time in which the protocol allows the write.
         Epoch,
-        /// Waiting for the end of leases, at fences and acquires.
+        /// Waiting, at fences and acquires, for the end of leases (times for which caches may keep
+        /// lines).
         Lease,
         /// Waiting at a barrier for the other wavefronts.
         Barrier,

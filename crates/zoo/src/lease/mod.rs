@@ -234,7 +234,7 @@ messages! {
             /// Whether the bank first writes its lines to memory and drops them.
             invalidates: bool,
         } [name("AskTime")],
-        /// Stop, because timestamps start again.
+        /// Stop, because all timestamps start again at zero.
         Stop,
         /// Go on at time zero.
         Start,
@@ -245,7 +245,7 @@ messages! {
     /// A message to the rollover unit.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToRollover {
-        /// The next time of the sender exceeds the largest timestamp.
+        /// The next logical time of the sender exceeds the largest timestamp.
         Overflow,
         /// The sender, a bank, has stopped.
         Stopped,

@@ -48,7 +48,8 @@ messages! {
             mask: ByteMask,
             /// The values of the dirty bytes, at their offsets in the line.
             data: LineData,
-            /// The class bit (parity) of the write, which the ack carries back.
+            /// A bit that the ack carries back. It distinguishes writes before a flush from later
+            /// writes.
             parity: bool,
         } [line(line), bytes(|_| mask.count()), access, writes(mask)],
         /// A load, store or read-modify-write that is performed at the L2 or below.
@@ -95,7 +96,8 @@ messages! {
         } [line(line), bytes(|line_bytes| line_bytes)],
         /// The ack of a write that has been performed.
         WriteAck {
-            /// The class bit (parity) that the write carried.
+            /// The bit that the write carried. It distinguishes writes before a flush from later
+            /// writes.
             parity: bool,
         },
         /// The answer to an access that has been performed.

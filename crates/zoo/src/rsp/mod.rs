@@ -44,7 +44,7 @@ messages! {
             /// The slot of the sender's request.
             slot: Slot,
         } [name("LockL1")],
-        /// The unlock: the sender's remote operation has ended.
+        /// The unlock of read-modify-writes: the sender's remote operation has ended.
         Unlock {
             /// The slot of the sender's request.
             slot: Slot,

@@ -269,7 +269,7 @@ messages! {
             /// The bytes that the new epochs take in the message.
             bytes: u8,
         } [bytes(|_| u32::from(*bytes))],
-        /// The demand of an epoch has arrived.
+        /// The demand for an epoch has arrived at the epoch management unit.
         EpochDemandAck,
         /// A request of another L1 to invalidate all lines, because the host has written.
         Invalidate {
@@ -292,11 +292,11 @@ messages! {
         ReadyAck,
         /// The sender has changed to the new epochs.
         DoneAck,
-        /// A write of this line's band is blocked.
+        /// A write to this line's band (group of lines) is blocked.
         EpochDemand {
-            /// The line of the write. Without adaptive bands, the first line of its band.
+            /// The line of the write. If bands are not adaptive, the first line of its band.
             line: LineAddr,
-            /// Whether the start bit adapts, so that the message carries the whole address.
+            /// Whether bands are adaptive, so that the message carries the whole address.
             adapts: bool,
         } [bytes(|_| if *adapts { 4 } else { 1 })],
         /// The sender loads this line while a write of the sender to the same band (group of

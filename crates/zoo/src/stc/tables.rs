@@ -18,23 +18,27 @@ symbols! {
     }
     /// The events of a line.
     pub enum Event {
-        /// A load of a line whose band does not have its epoch now.
+        /// A load of a line that may not be written now: the epoch of its band (group of lines) is
+        /// not in force.
         Load,
-        /// A load of a line whose band has its epoch now (the paper's `Load_U`).
+        /// A load of a line that may be written now: the epoch of its band (group of lines) is in
+        /// force (the paper's `Load_U`).
         LoadU,
-        /// A store or an atomic comes in the epoch of its band.
+        /// A store or an atomic comes in the epoch (the time in which its line may be written).
         Write,
-        /// A store or an atomic comes outside the epoch of its band.
+        /// A store or an atomic comes outside the epoch (the time in which its line may be
+        /// written).
         Blocked,
-        /// A store or an atomic leaves for the bank, in the epoch of its band.
+        /// A store or an atomic leaves for the bank, in the epoch (the time in which its line may
+        /// be written).
         Store,
-        /// A fill comes outside the epoch of its band.
+        /// A fill comes outside the epoch in which its line may be written.
         Data,
-        /// A fill comes in the epoch of its band (the paper's `Data_E`).
+        /// A fill comes in the epoch in which its line may be written (the paper's `Data_E`).
         DataE,
         /// A store or an atomic has been performed (the paper's `WA`).
         Ack,
-        /// The epoch of the line's band begins.
+        /// The epoch begins in which the line may be written.
         Epoch,
         /// An acquire at system scope, or a load at system scope of this compute unit, removes
         /// the line.
@@ -150,24 +154,25 @@ symbols! {
         /// A compute unit demands an epoch: it asks for the epoch in which its blocked write may be
         /// performed.
         Demand,
-        /// A compute unit reports that it has loaded from a band in which it has a blocked write.
+        /// A compute unit reports that it loads from a band (group of lines) in which it has a
+        /// blocked write.
         Conflict,
     }
     /// The actions of the epoch management unit.
     pub enum Command {
         /// Begin the next period (the time until the unit wakes up again).
         Rearm,
-        /// Choose the next epochs, and ask all compute units to prepare for the change.
+        /// Choose the next epochs, and ask all compute units to prepare for the change of epochs.
         Prepare,
-        /// Tell all compute units to change.
+        /// Tell all compute units to change to the new epochs.
         Change,
         /// Record the line that the demand names, unless a demand for the same epoch is already
         /// recorded.
         Note,
-        /// Acknowledge the demand.
+        /// Acknowledge the demand for an epoch.
         Confirm,
-        /// Compare the reported load with the noted write of its band, to move the start bit at the
-        /// next change of epochs.
+        /// Compare the reported load with the noted write to the same band (group of lines), to
+        /// move the start bit (which assigns lines to bands) at the next change of epochs.
         Adapt,
     }
 }

@@ -109,11 +109,11 @@ symbols! {
     }
     /// The events of a line's leases.
     pub enum Use {
-        /// The compute unit that alone has a lease gets the line.
+        /// The compute unit that alone has a lease of the line gets the line.
         OwnGet,
         /// Another compute unit gets the line.
         Get,
-        /// The compute unit that alone has a lease writes.
+        /// The compute unit that alone has a lease of the line writes to the line.
         OwnWrite,
         /// Another compute unit writes, or the access is performed in memory.
         Write,

@@ -23,7 +23,7 @@ symbols! {
     pub enum BankEvent {
         /// An L1 asks for the line.
         Get,
-        /// An atomic load at this level.
+        /// A load that is performed at the L2.
         Read,
         /// A write to a bank that combines writes.
         Write,
