@@ -362,7 +362,7 @@ pub mod locked {
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub struct FaultyRsp;
 
-    protocol_nodes! { FaultyRsp: L1(LockedCache, ToL1), Bank(zoo::vi::Bank, ToBank), Host(Host) }
+    protocol_nodes! { FaultyRsp: L1(LockedCache, ToL1), Bank(Bank, ToBank), Host(Host) }
 
     impl From<zoo::parts::ToL1> for Msg {
         fn from(msg: zoo::parts::ToL1) -> Self {
@@ -391,7 +391,7 @@ pub mod locked {
             let level = levels.of(id.kind);
             match id.kind {
                 0 => Node::L1(LockedCache { cache: zoo::rsp::L1::new(level, &()), seeded: next_seeded() }),
-                1 => Node::Bank(zoo::vi::Bank::new(level, &())),
+                1 => Node::Bank(Bank::new(level, &())),
                 _ => Node::Host(Host),
             }
         }
