@@ -1,4 +1,4 @@
-//! The sources of scenarios and models.
+//! The publications from which scenarios and memory models come.
 
 /// The memory models, each with the publication that defines it.
 const MODELS: [(&str, &str); 14] = [

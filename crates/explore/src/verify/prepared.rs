@@ -1,5 +1,5 @@
-//! Prepared runs: the promises of the claims are evaluated once, and the runs can then be explored
-//! many times.
+//! Prepared runs. The outcomes that the claimed memory models allow for each program are computed
+//! once, and the runs can then be explored many times.
 
 use std::collections::BTreeSet;
 

@@ -216,7 +216,9 @@ fn attempt(protocol: &str) -> Result<(), String> {
     for line in std::io::stdin().lock().lines() {
         let line = line.map_err(|error| format!("standard input: {error}"))?;
         let [number, name, states_max, fuel] = *line.split(' ').collect::<Vec<_>>() else {
-            return Err(format!("`{line}`: expected a mutant, a case, a number of states, and the fuel"));
+            return Err(format!(
+                "`{line}`: expected a mutant, a case, a number of states, and a maximum number of calls"
+            ));
         };
         let count = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is no number"));
         let mutant = u32::try_from(count(number)?).map_err(|_| format!("`{number}` is no mutant"))?;

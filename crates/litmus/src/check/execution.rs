@@ -129,7 +129,7 @@ pub fn action(program: &Program, event: &Event, value: Option<Value>) -> String 
     }
 }
 
-/// The name of a memory order that reports show.
+/// The name of a memory order, as reports show it.
 #[must_use]
 pub const fn order_name(order: Order) -> &'static str {
     match order {

@@ -140,10 +140,10 @@ pub(crate) const SCOPE: Setting = Setting::policy(
 pub(crate) const STEAL: Setting = Setting::policy(
     "steal",
     &[
-        ("steal-device", "from any queue, at device scope"),
-        ("no-steal", "never"),
-        ("steal-remote", "from any queue, by remote operations at device scope"),
-        ("steal-unscoped", "from any queue, at the owner's scope: for machines without scopes"),
+        ("steal-device", "take tasks from any queue, at device scope"),
+        ("no-steal", "take no tasks from other queues"),
+        ("steal-remote", "take tasks from any queue, by remote operations at device scope"),
+        ("steal-unscoped", "take tasks from any queue, at the owner's scope: for machines without scopes"),
     ],
     "the kind of stealing from the queues of other work-groups",
 );
