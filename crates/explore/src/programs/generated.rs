@@ -190,8 +190,9 @@ pub(crate) fn is_twin(skeleton: &ProgramSkeleton, wide: ScopeChange) -> bool {
     ops.any(|op| op.kind.synchronizes() && op.level == 0) || shares && !meets
 }
 
-/// The race-free models of the claims, each with its open questions decided. They are checked
-/// before the claims themselves. If no claim has such a model, the result is DRF. DRF ignores
+/// The race-free models (such as DRF) that the claims name. If the definition of a model leaves a
+/// point open, the reading says how it is decided. A program is checked for races under these
+/// models before its claims are checked. If no claim has such a model, the result is DRF. DRF ignores
 /// scopes, so a program that races under DRF races under every model, whatever its scopes are.
 pub(crate) fn readings(claims: &[Claim]) -> Vec<Reading> {
     let mut readings: Vec<Reading> = claims.iter().filter_map(Claim::reading).collect();

@@ -367,7 +367,7 @@ fn differences(page: &mut Page, results: &Results) {
     let Some(first) = results.scenarios.first() else { return };
     let seed = results.seeds.first().copied().unwrap_or(0);
     let text = format!(
-        "The cycles of all inputs together, seed {seed}, from {} to each other scenario. Every cycle has exactly one cause, so the causes add up to the whole difference.",
+        "The difference in cycles between {} and every other scenario, for all inputs together, with seed {seed}. Every cycle has exactly one cause, so the differences of the causes add up to the whole difference.",
         first.name
     );
     page.element("p", &text);

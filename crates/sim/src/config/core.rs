@@ -82,9 +82,9 @@ pub struct CuSpec {
     pub scheduler: Scheduler,
     /// The maximum number of posted accesses of one wavefront. A posted access is a store, or an
     /// atomic without a result, that is not answered yet although its wavefront has continued. If a
-    /// wavefront at this limit waits for another such access, the wait ends when the first memory
-    /// level answers that access. If the limit is 0, the wavefront waits in this way for every such
-    /// access.
+    /// wavefront has this number of posted accesses, it does not continue after its next store or
+    /// atomic without a result, but waits until the first memory level answers that access. If the
+    /// limit is 0, the wavefront waits in this way after each of these accesses.
     #[serde(default, skip_serializing_if = "number::is_zero", deserialize_with = "number::whole_u32")]
     pub posted_stores: u32,
 }

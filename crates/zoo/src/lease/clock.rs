@@ -27,8 +27,8 @@ impl Clock {
         }
     }
 
-    /// Advances the read time and the write time of this clock to the latest time of this clock and
-    /// of the clock `other`.
+    /// Advances both times of this clock, read and write, to the latest of the four times of this
+    /// clock and of the clock `other`.
     fn join(&mut self, other: Clock) {
         let latest = self.read.max(self.write).max(other.read).max(other.write);
         *self = Clock { read: latest, write: latest };
