@@ -150,7 +150,10 @@ fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
     }
     for (why, count) in unseeded {
         let faults = counted(count, "fault");
-        writeln!(out, "    not seeded: {faults} in the plans (lists of steps) for the beginning of a kernel, because {why}")?;
+        writeln!(
+            out,
+            "    not seeded: {faults} in the plans (lists of steps) for the beginning of a kernel, because {why}"
+        )?;
     }
     // An unreadable record is left out here. A test checks that it can be read.
     if let Ok(Some(guards)) = Guards::recorded() {
