@@ -347,7 +347,9 @@ fn compare(
 ) -> Result<(), String> {
     if !explored.lanes.starts_with(&followed.stations) {
         let (there, here) = (explored.lanes.join(", "), followed.stations.join(", "));
-        return Err(format!("the timed machine has the stations {here}, the explored machine has {there}"));
+        return Err(format!(
+            "the controllers of the timed machine are {here}, but those of the explored machine are {there}"
+        ));
     }
     for ((at, _), timed) in moves.iter().zip(&followed.steps) {
         let Some(step) = explored.steps.get(*at) else { break };
