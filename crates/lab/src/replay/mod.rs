@@ -237,7 +237,9 @@ fn moves(
                 None => return refuse("names a thread that does not exist"),
             },
             explore::Move::Deliver { nth, .. } if nth > 0 => {
-                return refuse("lets a message overtake another, but timed channels are FIFO");
+                return refuse(
+                    "lets a message overtake another, but the channels of the timed machine are FIFO",
+                );
             }
             explore::Move::Deliver { from, to, .. } => Move::Deliver { from: from.into(), to: to.into() },
             explore::Move::Cross { from, to, .. } => {
