@@ -107,9 +107,9 @@ fn rows(found: &Statistics) -> Table {
     row("lines", grouped(found.lines));
     row("lines of a compute unit, mean", format!("{:.1}", found.lines_per_cu_mean));
     row("lines of a compute unit, maximum", grouped(found.lines_per_cu_max));
-    row("lines shared for reading", grouped(found.read_shared_lines));
-    row("lines shared by words", grouped(found.true_shared_lines));
-    row("lines shared falsely", grouped(found.false_shared_lines));
+    row("lines shared by reads only", grouped(found.read_shared_lines));
+    row("lines with true sharing (of a word)", grouped(found.true_shared_lines));
+    row("lines with false sharing", grouped(found.false_shared_lines));
     row("imbalance", format!("{:.2}", found.imbalance));
     table
 }
