@@ -171,7 +171,7 @@ fn a_claim_without_a_run_is_not_verified() {
         of("OPENCL x\n{ }\nP0@wg 0, dev 0 (global atomic_int* x) { atomic_store(x, 1); }\nforall (x=1)\n");
     assert!(two.runs > 0 && !two.complete);
     assert_eq!(statuses(&two), [Status::Verified, Status::Verified, Status::Incomplete]);
-    let why = "ptx-7.5 promises nothing for the test, so it proves nothing for ptx-7.5: PTX has no sequentially \
+    let why = "ptx-7.5 promises nothing for the test, so the test proves nothing for ptx-7.5: PTX has no sequentially \
                consistent accesses and no remote operations";
     assert_eq!(two.unproved, [why]);
     assert!(two.gaps.is_empty(), "{:?}", two.gaps);
@@ -191,7 +191,10 @@ fn tests_that_race_under_a_claim_are_reported_as_no_proof() {
     };
     let first = |of: &Verification| of.unproved.first().cloned().unwrap_or_default();
     let races = of(&["racy"]);
-    assert_eq!(first(&races), "the test races under hrf-indirect, so it proves nothing for hrf-indirect");
+    assert_eq!(
+        first(&races),
+        "the test races under hrf-indirect, so the test proves nothing for hrf-indirect"
+    );
     assert_eq!(races.claims[0], ("hrf-indirect".to_owned(), Status::Incomplete));
     assert!(!races.complete && races.gaps.is_empty() && races.findings.is_empty());
     let relaxed = of(&["c11/SB.litmus"]);

@@ -238,11 +238,13 @@ impl WholeFile {
             return Err(refuse(String::from("the path has no file name")));
         };
         let destination = match fs::metadata(destination) {
-            Ok(there) if there.is_dir() => return Err(refuse(String::from("it is a folder"))),
+            Ok(there) if there.is_dir() => return Err(refuse(String::from("the path is a folder"))),
             // A device or a pipe is refused, because the rename would replace it with a file.
-            Ok(there) if !there.is_file() => return Err(refuse(String::from("it is not a regular file"))),
+            Ok(there) if !there.is_file() => {
+                return Err(refuse(String::from("the path is not a regular file")));
+            }
             Ok(there) if there.permissions().readonly() => {
-                return Err(refuse(String::from("it is write-protected")));
+                return Err(refuse(String::from("the file is write-protected")));
             }
             // If the destination is a link, the file that it points to is replaced, and not the
             // link.

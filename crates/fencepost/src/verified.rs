@@ -15,12 +15,12 @@ pub(crate) fn write(path: &Path, entered: &[Record]) -> Result<(), Failure> {
     let bad = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
     let mut records = match path.metadata() {
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Records::default(),
-        Ok(found) if !found.is_file() => return Err(bad(String::from("it is not a file"))),
+        Ok(found) if !found.is_file() => return Err(bad(String::from("the path is not a file"))),
         _ => Records::read(&files::read_table(path).map_err(Failure::BadInput)?).map_err(bad)?,
     };
     entered.iter().for_each(|record| records.enter(record.clone()));
     let text = records.to_toml().map_err(bad)?;
     let mut file = WholeFile::create(path).map_err(Failure::BadInput)?;
-    file.write_all(text.as_bytes()).map_err(|error| bad(format!("cannot write it: {error}")))?;
+    file.write_all(text.as_bytes()).map_err(|error| bad(format!("cannot write this file: {error}")))?;
     file.commit().map_err(Failure::BadInput)
 }

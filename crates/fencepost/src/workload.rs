@@ -90,7 +90,10 @@ fn rows(found: &Statistics) -> Table {
     row("loads per store", found.loads_per_store.map_or("-".to_owned(), |ratio| format!("{ratio:.2}")));
     row("atomics", grouped(found.atomics));
     row("atomics, share of lane accesses", percent(found.atomic_share));
-    row("read-modify-writes of device scope or wider, share", percent(found.device_atomic_share));
+    row(
+        "read-modify-writes of device scope or wider, share of lane accesses",
+        percent(found.device_atomic_share),
+    );
     row("fences", grouped(found.fences));
     row("arrivals at barriers", grouped(found.barriers));
     row("accesses to local memory", grouped(found.lds_accesses));
@@ -100,13 +103,13 @@ fn rows(found: &Statistics) -> Table {
     row("line reads", grouped(found.line_reads));
     row("reuse within a kernel", percent(found.reuse_within));
     row("reuse across kernels", percent(found.reuse_across));
-    row("reads after own writes", percent(found.read_after_write));
+    row("reuse of lines that the compute unit itself wrote", percent(found.read_after_write));
     row("lines", grouped(found.lines));
     row("lines of a compute unit, mean", format!("{:.1}", found.lines_per_cu_mean));
     row("lines of a compute unit, maximum", grouped(found.lines_per_cu_max));
-    row("lines shared for reading", grouped(found.read_shared_lines));
-    row("lines shared by words", grouped(found.true_shared_lines));
-    row("lines shared falsely", grouped(found.false_shared_lines));
+    row("lines shared by reads only", grouped(found.read_shared_lines));
+    row("lines with true sharing (of a word)", grouped(found.true_shared_lines));
+    row("lines with false sharing", grouped(found.false_shared_lines));
     row("imbalance", format!("{:.2}", found.imbalance));
     table
 }

@@ -366,7 +366,7 @@ fn a_drawing_has_one_graph_for_each_test_under_every_model() {
     assert_eq!(graphs.matches("digraph").count(), 15, "one for each test");
     assert_eq!(graphs.matches('{').count(), graphs.matches('}').count());
     let sentence = refused(&[&sb, "--model", "sc", "--dot", folder.to_str().unwrap()]);
-    assert!(sentence.contains("it is a folder"), "{sentence}");
+    assert!(sentence.contains("the path is a folder"), "{sentence}");
 }
 
 #[test]
@@ -664,7 +664,7 @@ fn hostile_files_are_refused_or_checked_but_end() {
         let (code, out, err) = litmus(&[folder.to_str().unwrap(), "--model", model, "--timeout", "5"]);
         assert_eq!(code, 2, "{model}: {out}{err}");
         assert!(!err.contains("folder.litmus"), "{err}");
-        assert!(err.contains("huge.litmus: it is larger than 1 MiB"), "{err}");
+        assert!(err.contains("huge.litmus: the input is larger than 1 MiB"), "{err}");
     }
     let crlf = folder.join("crlf.litmus");
     assert!(succeed(&[crlf.to_str().unwrap(), "--model", "sc"]).contains("Observation SB Never 0 3"));

@@ -57,7 +57,10 @@ fn a_record_survives_those_of_other_protocols_and_interrupted_runs() {
     // A device or a folder is refused, because its text may have no end.
     for no_file in ["/dev/zero", folder.to_str().unwrap()] {
         let (code, out, err) = verify(&with_one_test(&test, &["vi", "--record", no_file]));
-        assert_eq!((code, &*out, &*err), (2, "", &*format!("fencepost: {no_file}: it is not a file\n")));
+        assert_eq!(
+            (code, &*out, &*err),
+            (2, "", &*format!("fencepost: {no_file}: the path is not a file\n"))
+        );
     }
 }
 
@@ -228,7 +231,7 @@ fn a_test_that_races_under_a_claim_is_reported_as_no_evidence() {
     let (code, out, err) = verify(&with_one_test(&test, &["vi"]));
     assert_eq!(code, 1, "{out}");
     let why = "the test races under hrf-indirect, which does not define relaxed atomics (here they are read as \
-               data), so it proves nothing for hrf-indirect";
+               data), so the test proves nothing for hrf-indirect";
     assert!(out.starts_with("vi: hrf-indirect incomplete, "), "{out}");
     assert!(out.contains(&format!("  not proved: {why}\n")), "{out}");
     assert!(err.starts_with(&format!("fencepost: vi: {why}")), "{err}");

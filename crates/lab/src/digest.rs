@@ -18,7 +18,7 @@ pub(crate) fn of_file(path: &Path) -> io::Result<(String, u64)> {
     // A pipe or a device is refused: it would be empty when the run reads it later, or it would
     // never end.
     if !file.metadata()?.is_file() {
-        return Err(io::Error::other("it is not a regular file"));
+        return Err(io::Error::other("the path is not a regular file"));
     }
     let (mut digest, mut bytes, mut part) = (Sha256::new(), 0, vec![0; 1 << 16]);
     loop {

@@ -191,13 +191,13 @@ pub(crate) fn read_text(path: &Path) -> Result<String, Error> {
         |reason: String| Error::Unreadable { path: printable(&path.to_string_lossy()).into(), reason };
     let metadata = fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
     if !metadata.is_file() {
-        return Err(unreadable(String::from("it is not a file")));
+        return Err(unreadable(String::from("the path is not a file")));
     }
     let file = fs::File::open(path).map_err(|error| unreadable(error.to_string()))?;
     let mut bytes = Vec::new();
     file.take(FILE_BYTES_MAX + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
     if bytes.len() as u64 > FILE_BYTES_MAX {
-        return Err(unreadable(format!("it is longer than {FILE_BYTES_MAX} bytes")));
+        return Err(unreadable(format!("the file is longer than {FILE_BYTES_MAX} bytes")));
     }
     String::from_utf8(bytes)
         .map_err(|error| unreadable(format!("byte {} is not UTF-8 text", error.utf8_error().valid_up_to())))

@@ -94,7 +94,7 @@ impl<'a> Account<'a> {
     pub fn parts(&self) -> Result<Vec<u64>, String> {
         let parts: Option<Vec<u64>> = Cause::ALL.iter().map(|cause| self.part(*cause)).collect();
         let Some(parts) = parts else {
-            let error = self.error.unwrap_or("the run has no recorded causes of its cycles");
+            let error = self.error.unwrap_or("the cycles of the run have no recorded causes");
             return Err(format!("{}: {error}", self.name));
         };
         let sum: u64 = parts.iter().sum();

@@ -451,7 +451,7 @@ fn a_request_that_does_not_fit_is_refused() {
         refused(Request { settings, ..Request::default() }).contains("no workload has the setting `speed`")
     );
     let graphs = Some(PathBuf::from("no such folder"));
-    assert!(refused(Request { graphs, ..Request::default() }).contains("it is not a folder"));
+    assert!(refused(Request { graphs, ..Request::default() }).contains("the path is not a folder"));
 }
 
 #[test]

@@ -457,7 +457,10 @@ fn inputs_of_numbers_are_checked_with_the_study() {
         "s.toml:5:9: the input of workload `nn` is a file of numbers, so the scale does not apply"
     ));
     let device = error("workloads = 'nn'\ninputs = '/dev/zero'\n");
-    assert!(device.ends_with("s.toml:4:10: cannot read /dev/zero: it is not a regular file"), "{device}");
+    assert!(
+        device.ends_with("s.toml:4:10: cannot read /dev/zero: the path is not a regular file"),
+        "{device}"
+    );
     let none = error("workloads = 'vec-add'\ninputs = 'a.csv'\n");
     assert!(none.contains("s.toml:4:10: workload `vec-add` has no input `a.csv`"), "{none}");
 }

@@ -110,7 +110,7 @@ fn the_race_of_figure_6_is_explained_by_its_broken_chain() {
     assert_eq!(
         race.describe(&program, DIRECT),
         "P0, line 12 (store X writes 1) and P2, line 24 (load X reads 1) race on X under hrf-direct: one of \
-         them is an ordinary data access, and neither happens before the other.\n\
+         the two accesses is an ordinary data access, and neither happens before the other.\n\
          In this execution:\n\
          \x20  1. P0, line 12: store X writes 1\n\
          \x20  2. P0, line 13: store-release A writes 1 at work_group 0\n\

@@ -21,7 +21,7 @@ pub(crate) const SCOPE: Setting = Setting::policy(
     "scope",
     &[
         ("device", "the whole GPU"),
-        ("work-group", "the work-group of the issuer"),
+        ("work-group", "the work-group that synchronizes"),
         ("system", "GPU and host"),
     ],
     "the scope of the synchronization",

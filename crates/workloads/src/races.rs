@@ -13,7 +13,7 @@ use crate::settings::{Setting, Settings};
 const REPAIRED: Setting = Setting::policy(
     "repaired",
     &[("no", "the kernel has a race"), ("yes", "the kernel synchronizes, so it has no race")],
-    "whether the race is repaired",
+    "whether the race of the kernel is repaired",
 );
 
 macro_rules! gallery {

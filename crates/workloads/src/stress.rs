@@ -8,7 +8,7 @@ use crate::settings::{Setting, Settings};
 
 pub(crate) static L1_RESIDENT: Workload = Workload {
     name: "l1-resident",
-    summary: "reads a small array repeatedly with unit stride: all L1 hits after the first pass",
+    summary: "reads a small array repeatedly with unit stride: all loads hit in the L1 after the first pass",
     origin: "ours",
     room: Room::Trial,
     purpose: Purpose::Stress,
@@ -33,7 +33,7 @@ pub(crate) static L1_RESIDENT: Workload = Workload {
 
 pub(crate) static RANDOM_MISS: Workload = Workload {
     name: "random-miss",
-    summary: "every lane loads at random from a large array: almost all misses",
+    summary: "every lane loads at random from a large array: almost all loads miss in the L1",
     origin: "ours",
     room: Room::Trial,
     purpose: Purpose::Stress,

@@ -163,7 +163,7 @@ impl Listening {
         for (node, &part) in (0..).zip(&state[..known.nodes]) {
             let info = known
                 .info(part)
-                .ok_or_else(|| obstacle("the explorer has not computed the moves of a node"))?;
+                .ok_or_else(|| obstacle("the explorer has not computed what a node can do next"))?;
             moves.extend(known.part_moves(info).iter().map(|part_move| (node, *part_move)));
         }
         Ok(moves)

@@ -23,7 +23,7 @@ pub(crate) struct Endless {
 
 const NO_WAY_OUT: &str = "a state has no path to an end of the program";
 const STARVES: &str =
-    "a thread starves: the run repeats the same states for ever, although every move gets its turn";
+    "a thread starves: the run repeats the same states, although no possible event is delayed for ever";
 const NONE: u32 = u32::MAX;
 
 struct Edges<'a> {

@@ -114,7 +114,7 @@ impl End {
 /// The description of the end of a run whose outcome the test's filter excludes.
 pub const FILTERED_OUT: &str = "the test's filter excludes the outcome";
 /// The description of a deadlock.
-pub const NO_MOVE_LEFT: &str = "no move is left, and the program is not over";
+pub const NO_MOVE_LEFT: &str = "no move (event) is possible, but the program has not ended";
 
 /// Replays the moves of a trace on the machine of its program.
 pub(crate) fn of(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> {

@@ -35,6 +35,6 @@ impl Boundaries {
         let host_has_written = host_has_written && step == Boundary::BeginMachine;
         let is_it =
             |(of, written, _): &&(Boundary, bool, Requests)| *of == step && *written == host_has_written;
-        &self.0.iter().find(is_it).expect("all steps are there").2
+        &self.0.iter().find(is_it).expect("the list has the requests of every step").2
     }
 }

@@ -209,7 +209,11 @@ impl<P: Protocol> Stations for Typed<P> {
             }
             _ => None,
         };
-        let input = input.map(|request| request, |_| msg.as_deref().expect("it is under way"), |reply| reply);
+        let input = input.map(
+            |request| request,
+            |_| msg.as_deref().expect("the message is under way"),
+            |reply| reply,
+        );
         let mut sender = Sender { messages: &mut self.messages, under_way };
         let result =
             self.nodes.deliver(&mut self.stations[at as usize], at, &input, &mut self.fx, &mut sender);

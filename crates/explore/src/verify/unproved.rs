@@ -28,17 +28,17 @@ fn of_one(claim: &Claim, test: &Test) -> String {
     }
     match claim.promise(&program, &mut || false) {
         Ok(promise) if promise.allowed.is_none() => {
-            format!("the test races under {model}, so it proves nothing for {model}")
+            format!("the test races under {model}, so the test proves nothing for {model}")
         }
         Ok(_) => format!("{model} is not claimed for the cores of these machines"),
         Err(NoPromise::Undefined(_)) if claim.races_where_relaxed_is_data(&program) => format!(
             "the test races under {model}, which does not define relaxed atomics (here they are read as \
-             data), so it proves nothing for {model}"
+             data), so the test proves nothing for {model}"
         ),
         Err(NoPromise::Undefined(why) | NoPromise::Incomplete(why)) => {
             // The hint about the command line is omitted here.
             let why = why.split("; say how").next().unwrap_or_default();
-            format!("{model} promises nothing for the test, so it proves nothing for {model}: {why}")
+            format!("{model} promises nothing for the test, so the test proves nothing for {model}: {why}")
         }
     }
 }
@@ -48,7 +48,7 @@ fn of_several(claim: &Claim, tests: &[Arc<Test>], racing: &[bool]) -> String {
     let races = racing.iter().filter(|races| **races).count();
     let other = tests.iter().zip(racing).find(|(_, races)| !**races).map(|(test, _)| test);
     let Some(other) = other else {
-        return format!("all {count} tests race under {model}, so they prove nothing for {model}");
+        return format!("all {count} tests race under {model}, so these tests prove nothing for {model}");
     };
     let how = match races {
         0 => String::new(),

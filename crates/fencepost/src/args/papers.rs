@@ -21,7 +21,7 @@ the missing runs. If no run is missing, the command only writes the report.
 Exit codes:
   0  every run has the right answer, whether or not the claims hold
   1  a run has a wrong answer or is stuck; the reports are written
-  2  a combination does not fit, such as too few task-fronts, and the reports are written; \
+  2  a run does not fit its machine, such as one with too few task-fronts, and the reports are written; \
 or bad input, and nothing runs")]
 pub(crate) struct ReproduceArguments {
     /// The paper: a name from `list papers` that has experiments

@@ -40,8 +40,8 @@ continues with them.
 Exit codes:
   0  every run has the right answer
   1  a run has a wrong answer or is stuck; the reports are written
-  2  a combination does not fit, such as a work-group that fits on no compute unit, and the reports are written; \
-or bad input, and nothing runs")]
+  2  a run does not fit its machine, such as one with a work-group that fits on no compute unit, and the \
+reports are written; or bad input, and nothing runs")]
 pub(crate) struct SweepArguments {
     /// The file of the study
     #[arg(value_name = "FILE.toml")]

@@ -80,7 +80,7 @@ fn read_input(from: impl Read, shown: &str, bytes_max: u64) -> Result<Vec<u8>, S
     let mut bytes = Vec::new();
     from.take(bytes_max + 1).read_to_end(&mut bytes).map_err(|error| refuse(error.to_string()))?;
     if bytes.len() as u64 > bytes_max {
-        return Err(refuse(format!("it is larger than {} MiB", bytes_max >> 20)));
+        return Err(refuse(format!("the input is larger than {} MiB", bytes_max >> 20)));
     }
     Ok(bytes)
 }

@@ -156,7 +156,7 @@ fn examine(
         outcome.dot = Some(answer.dot(&mut stop).map_err(misfit)?);
     }
     if stopped {
-        outcome.incomplete.get_or_insert_with(|| String::from("it was stopped before the end"));
+        outcome.incomplete.get_or_insert_with(|| String::from("the check was stopped before the end"));
         add("complete", Value::from(false));
     }
     if !explanation.is_empty() {
@@ -203,7 +203,7 @@ fn expect(outcome: &mut Outcome, answer: &Answer<'_>, expected: Expected, file: 
 
 fn broken(file: &str, judge: &Judge, json: bool, reason: String) -> Outcome {
     let text = if json {
-        let mut entry = blank(file, judge, "it could not be checked");
+        let mut entry = blank(file, judge, "the test could not be checked");
         entry["error"] = Value::from(reason.as_str());
         pretty(&entry)
     } else {

@@ -20,7 +20,7 @@ fn lost_runs_are_resubmitted_and_begun_runs_alone() {
     );
     let text = fake.home.on_slurm(&["--chunks", "1"]).succeed();
     assert!(
-        text.contains("job 101_0 ended without the results of 10 runs; they are submitted again\n"),
+        text.contains("job 101_0 ended without the results of 10 runs; these runs are submitted again\n"),
         "{text}"
     );
     assert!(text.contains("submitted 10 runs in 2 tasks of job 102\n"), "{text}");
@@ -148,6 +148,9 @@ fn a_damaged_result_of_a_worker_is_not_taken() {
          break\ndone\nrm cut\n",
     );
     let text = fake.home.on_slurm(&["--chunks", "1"]).succeed();
-    assert!(text.contains("job 101_0 ended without the results of 1 run; it is submitted again\n"), "{text}");
+    assert!(
+        text.contains("job 101_0 ended without the results of 1 run; this run is submitted again\n"),
+        "{text}"
+    );
     fake.home.check(&expected);
 }

@@ -13,7 +13,8 @@ fn a_computer_without_slurm_is_named() {
     let sentence = fake.home.on_slurm(&[]).fail();
     assert_eq!(
         sentence,
-        "cannot run sbatch: it is not on the PATH; `--on slurm` needs sbatch, squeue and scancel on this computer"
+        "cannot run sbatch: no folder of the PATH has this program; `--on slurm` needs sbatch, squeue and \
+         scancel on this computer"
     );
 }
 
@@ -65,8 +66,8 @@ fn jobs_that_leave_no_trace_are_submitted_three_times() {
     let sentence = fake.home.on_slurm(&["--chunks", "2"]).fail();
     let folder = fake.home.folder.join("out").canonicalize().unwrap();
     let end = format!(
-        ": 3 jobs ended without the result of this run, the last one was job 103_0; it left nothing in {}: check that \
-         the nodes of the cluster see this folder",
+        ": 3 jobs ended without the result of this run, the last one was job 103_0; this job left nothing in {}: \
+         check that the nodes of the cluster see this folder",
         folder.display()
     );
     assert!(
@@ -81,7 +82,7 @@ fn the_log_of_a_job_that_dies_each_time_is_quoted() {
     let fake = Fake::new("dies", STUDY);
     fake.set("mode", "die");
     let sentence = fake.home.on_slurm(&["--chunks", "2"]).fail();
-    assert!(sentence.contains("the last one was job 103_") && sentence.contains("its log /"), "{sentence}");
+    assert!(sentence.contains("the last one was job 103_") && sentence.contains("the log /"), "{sentence}");
     assert!(sentence.ends_with("ends with: slurmstepd: error: Detected 1 oom-kill event"), "{sentence}");
     // The next call begins anew.
     fake.set("mode", "run");

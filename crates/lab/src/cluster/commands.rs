@@ -106,7 +106,7 @@ impl Commands {
         }
         command.args(arguments).stdin(Stdio::null()).output().map_err(|error| {
             let why = match error.kind() {
-                io::ErrorKind::NotFound => "it is not on the PATH".to_owned(),
+                io::ErrorKind::NotFound => "no folder of the PATH has this program".to_owned(),
                 _ => error.to_string(),
             };
             let needs = "`--on slurm` needs sbatch, squeue and scancel on this computer";
@@ -213,7 +213,7 @@ fn said(bytes: &[u8]) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join("; ");
     let line: String = line.chars().filter(|letter| !letter.is_control()).take(LETTERS_MAX).collect();
-    if line.is_empty() { "it gives no reason".to_owned() } else { line }
+    if line.is_empty() { "no reason given".to_owned() } else { line }
 }
 
 #[cfg(test)]
@@ -267,6 +267,6 @@ mod tests {
         assert_eq!(array_max_of("MaxArraySize = 0\n"), None);
         assert_eq!(array_max_of("slurm_load_ctl_conf error"), None);
         assert_eq!(said(b"sbatch: error: a\n\nsbatch: error: b\n"), "sbatch: error: a; sbatch: error: b");
-        assert_eq!(said(b" \n"), "it gives no reason");
+        assert_eq!(said(b" \n"), "no reason given");
     }
 }

@@ -76,7 +76,7 @@ impl Watch<'_> {
             return Err(self.with_jobs(error));
         }
         let runs = number_of(missing.len(), "run");
-        let again = if missing.len() == 1 { "it is" } else { "they are" };
+        let again = if missing.len() == 1 { "this run is" } else { "these runs are" };
         self.status
             .news
             .push(format!("job {job} ended without the results of {runs}; {again} submitted again"));
@@ -89,13 +89,15 @@ impl Watch<'_> {
         let label = task.label();
         let log_name = log.display();
         let quoted = match fs::read(log) {
-            Ok(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => format!("its log {log_name} is empty"),
-            Ok(bytes) => format!("its log {log_name} ends with: {}", last_lines(&bytes)),
+            Ok(bytes) if bytes.iter().all(u8::is_ascii_whitespace) => {
+                format!("the log {log_name} of this job is empty")
+            }
+            Ok(bytes) => format!("the log {log_name} of this job ends with: {}", last_lines(&bytes)),
             Err(_) if is_without_trace => format!(
-                "it left nothing in {}: check that the nodes of the cluster see this folder",
+                "this job left nothing in {}: check that the nodes of the cluster see this folder",
                 self.cluster.folder.display()
             ),
-            Err(error) => format!("its log {log_name} cannot be read: {error}"),
+            Err(error) => format!("the log {log_name} of this job cannot be read: {error}"),
         };
         Error::Impossible(format!(
             "{label}: {ATTEMPTS_MAX} jobs ended without the result of this run, the last one was job {job}; {quoted}"

@@ -92,7 +92,10 @@ pub fn perform(
     }
     if !finish(&cluster.folder, cluster.poll / LOOKS) {
         let rest = batches_in(&cluster.folder);
-        watch.status.news.push(format!("{} cannot be removed; the next sweep removes it", rest.display()));
+        watch.status.news.push(format!(
+            "the folder {} cannot be removed; the next sweep removes this folder",
+            rest.display()
+        ));
     }
     watch.report_status();
     watch.performed.ran = tasks.len() - watch.performed.found;

@@ -236,7 +236,7 @@ fn graph_file(folder: &Path, graph: &str) -> Result<Option<PathBuf>, Error> {
     const ENDINGS: [&str; 4] = ["mtx", "gr", "graph", "txt"];
     if !folder.is_dir() {
         let path = printable(&folder.to_string_lossy()).into();
-        return Err(Error::Unreadable { path, reason: "it is not a folder".to_owned() });
+        return Err(Error::Unreadable { path, reason: "the path is not a folder".to_owned() });
     }
     let names = ENDINGS.iter().flat_map(|e| [format!("{graph}.{e}"), format!("{graph}.{e}.gz")]);
     Ok(names.map(|name| folder.join(name)).find(|path| path.is_file()))

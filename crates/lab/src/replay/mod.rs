@@ -237,7 +237,9 @@ fn moves(
                 None => return refuse("names a thread that does not exist"),
             },
             explore::Move::Deliver { nth, .. } if nth > 0 => {
-                return refuse("lets a message overtake another, but timed channels are FIFO");
+                return refuse(
+                    "lets a message overtake another, but the channels of the timed machine are FIFO",
+                );
             }
             explore::Move::Deliver { from, to, .. } => Move::Deliver { from: from.into(), to: to.into() },
             explore::Move::Cross { from, to, .. } => {
@@ -347,7 +349,9 @@ fn compare(
 ) -> Result<(), String> {
     if !explored.lanes.starts_with(&followed.stations) {
         let (there, here) = (explored.lanes.join(", "), followed.stations.join(", "));
-        return Err(format!("the timed machine has the stations {here}, the explored machine has {there}"));
+        return Err(format!(
+            "the controllers of the timed machine are {here}, but those of the explored machine are {there}"
+        ));
     }
     for ((at, _), timed) in moves.iter().zip(&followed.steps) {
         let Some(step) = explored.steps.get(*at) else { break };

@@ -32,7 +32,9 @@ pub(super) fn of(
         let is_blind =
             |instr: &Instr| matches!(instr, Instr::Cas(cas) if cas.dst.is_none() && cas.success.is_none());
         if code.iter().any(is_blind) {
-            return Err(format!("P{thread} ignores the result of a compare-exchange, which no kernel does"));
+            return Err(format!(
+                "P{thread} ignores the result of a compare-exchange; kernels have no such operation"
+            ));
         }
     }
     let seen = Rc::new(RefCell::new(Observations::default()));

@@ -72,7 +72,9 @@ impl ThreadRoles {
             });
             let (_, there, waves, before) = &mut groups[at];
             if *there != cu {
-                return Err(format!("P{thread} is on a different compute unit than its work-group"));
+                return Err(format!(
+                    "P{thread} is on a different compute unit than the rest of its work-group"
+                ));
             }
             issuers.push(issues(agent, *before * compute_units + u32::from(cu), *waves));
             *waves += 1;

@@ -82,7 +82,9 @@ impl Lines {
     /// otherwise.
     pub(super) fn about_axis(&self) -> String {
         match self.vertical() {
-            (low, _, step) if low > 0.0 => format!(" The axis begins at {}.", tick(low, step)),
+            (low, _, step) if low > 0.0 => {
+                format!(" The vertical axis begins at {}, not at zero.", tick(low, step))
+            }
             _ => String::new(),
         }
     }
@@ -259,7 +261,7 @@ mod tests {
     #[test]
     fn values_that_differ_little_have_an_axis_that_does_not_begin_at_zero_and_says_so() {
         let near = lines(false, &[(1.0, Some(1000.0)), (2.0, Some(1010.0))]);
-        assert_eq!(near.about_axis(), " The axis begins at 1,000.");
+        assert_eq!(near.about_axis(), " The vertical axis begins at 1,000, not at zero.");
         assert_eq!(lines(false, &[(1.0, Some(1.0)), (2.0, Some(9.0))]).about_axis(), "");
         // A figure with one point, a figure whose only point has no value, and a figure without
         // points.

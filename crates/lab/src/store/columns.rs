@@ -64,15 +64,15 @@ pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
     let readable = |error: ParquetError| error.to_string();
     let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).map_err(readable)?;
     let mut rows = reader.get_row_iter(None).map_err(readable)?;
-    let row = rows.next().ok_or("it has no row")?.map_err(readable)?;
+    let row = rows.next().ok_or("the file has no row")?.map_err(readable)?;
     let cells: BTreeMap<&str, &Field> =
         row.get_column_iter().map(|(name, field)| (name.as_str(), field)).collect();
     let text = |name: &str| match cells.get(name) {
         Some(Field::Str(text)) => Ok(text.as_str()),
-        _ => Err(format!("it has no text in the column `{name}`")),
+        _ => Err(format!("the file has no text in the column `{name}`")),
     };
     if text("task")? != task {
-        return Err("it belongs to another task".to_owned());
+        return Err("the file belongs to another task".to_owned());
     }
     let mut measured = Measured {
         answer_ok: cells.get("answer_ok") == Some(&&Field::Bool(true)),
@@ -82,7 +82,7 @@ pub(super) fn read(bytes: Vec<u8>, task: &str) -> Result<Measured, String> {
     };
     match cells.get("cycles") {
         Some(Field::ULong(cycles)) => measured.cycles = *cycles,
-        _ => return Err("it has no number in the column `cycles`".to_owned()),
+        _ => return Err("the file has no number in the column `cycles`".to_owned()),
     }
     for (name, field) in cells {
         match (name.strip_prefix(COUNTER), name.strip_prefix(ENERGY), field) {

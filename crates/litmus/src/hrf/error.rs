@@ -100,7 +100,8 @@ impl fmt::Display for CheckError {
             }
             CheckError::NotMember { place, scope } => write!(
                 f,
-                "{place}: synchronizes at {scope}, which does not hold P{}; expected a scope that does",
+                "{place}: an operation synchronizes at {scope}, which does not hold P{}; expected a scope \
+                 that holds this thread",
                 place.thread.0
             ),
             CheckError::TooLarge { what, found, max } => {

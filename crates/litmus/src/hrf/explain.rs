@@ -341,7 +341,7 @@ impl Race {
         let steps = &self.execution.steps;
         let (first, second) = (&steps[self.steps.0], &steps[self.steps.1]);
         let why = match self.pair.kind {
-            RaceKind::Ordinary => "one of them is an ordinary data access",
+            RaceKind::Ordinary => "one of the two accesses is an ordinary data access",
             RaceKind::Synchronization => "the two accesses synchronize at different scopes",
         };
         let mut text = format!(

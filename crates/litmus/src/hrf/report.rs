@@ -135,8 +135,8 @@ impl Verdict {
                 "Race-free under {} in every sequentially consistent execution: {}.\n",
                 self.reading,
                 match self.states.len() {
-                    1 => "it has 1 outcome".to_owned(),
-                    outcomes => format!("it has {outcomes} outcomes"),
+                    1 => "the test has 1 outcome".to_owned(),
+                    outcomes => format!("the test has {outcomes} outcomes"),
                 }
             ),
             (true, Some(incomplete)) => {

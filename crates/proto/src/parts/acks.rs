@@ -43,7 +43,7 @@ impl AckParity {
     /// Ends the current class: later writes are counted in the other class. Call this function only
     /// if no write of the other class is outstanding.
     pub fn turn(&mut self) {
-        debug_assert!(!self.is_closing(), "writes of the other parity are still outstanding");
+        debug_assert!(!self.is_closing(), "writes of the older class are still outstanding");
         self.parity = !self.parity;
     }
 

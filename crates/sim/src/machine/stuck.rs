@@ -121,7 +121,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         lines: &mut BTreeSet<LineAddr>,
     ) -> Awaited {
         let mut place = String::new();
-        let mut at = "its requests wait to enter a controller".to_owned();
+        let mut at = "the requests of this operation wait to enter a controller".to_owned();
         for (station, port) in self.ports.iter() {
             if let Some((slot, part)) = port.unanswered(number) {
                 let name = self.stations.name(station);

@@ -198,7 +198,7 @@ impl Detector {
     fn advise(&self, thread: &Thread, kind: RaceKind, first: Record, second: Record) -> String {
         if kind == RaceKind::Lanes {
             return "lanes of one wavefront store to the same bytes in one instruction; \
-                    let one of them store, or make it an atomic"
+                    let only one lane store, or make the store atomic"
                 .to_owned();
         }
         let theirs = *self.standing(first.thread());

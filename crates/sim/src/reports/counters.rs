@@ -432,18 +432,23 @@ impl Tally {
         }
         let requested = c.line_requests + c.access_messages;
         equal(
-            "accesses of all stations",
+            "accesses at all controllers",
             sum(|r| r.accesses),
             "requests and messages for a line",
             requested,
         )?;
         equal(
-            "atomic accesses of all stations",
+            "atomic accesses at all controllers",
             sum(|r| r.sync_accesses),
-            "requests for one",
+            "requests for an atomic access",
             c.atomic_requests,
         )?;
-        at_most("hits of atomic accesses", sum(|r| r.sync_hits), "all of them", sum(|r| r.sync_accesses))?;
+        at_most(
+            "hits of atomic accesses",
+            sum(|r| r.sync_hits),
+            "all atomic accesses",
+            sum(|r| r.sync_accesses),
+        )?;
         let below = sum(|r| r.sync_accesses) - sum(|r| r.sync_hits);
         at_most("remote atomic accesses", sum(|r| r.sync_remote), "atomic accesses that did not hit", below)?;
         let registered = sum(|r| r.lines_registered);

@@ -26,7 +26,10 @@ pub(crate) static CONVOLUTION_2D: Workload = Workload {
         Setting::count("radius", 2, 0, 32, "number of columns of the mask on either side of its centre"),
         Setting::policy(
             "mask",
-            &[("separable", "rows, then columns"), ("non-separable", "the whole mask at once")],
+            &[
+                ("separable", "one kernel filters the rows, then one the columns"),
+                ("non-separable", "one kernel applies the whole mask"),
+            ],
             "the form of the convolution",
         ),
     ],

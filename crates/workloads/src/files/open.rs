@@ -21,7 +21,7 @@ pub(crate) fn open(path: &Path) -> Result<File, FileError> {
         |error: io::Error| FileError::Unreadable { path: path.to_owned(), reason: error.to_string() };
     let file = File::open(path).map_err(unreadable)?;
     if file.metadata().map_err(unreadable)?.is_dir() {
-        let reason = "it is a directory, expected a file".to_owned();
+        let reason = "the path is a directory, expected a file".to_owned();
         return Err(FileError::Unreadable { path: path.to_owned(), reason });
     }
     Ok(file)

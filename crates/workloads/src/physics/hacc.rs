@@ -21,7 +21,7 @@ use crate::settings::{Setting, Settings};
 
 pub(crate) static HACC: Workload = Workload {
     name: "hacc",
-    summary: "the short-range force of cosmological particles in a chaining mesh",
+    summary: "computes the short-range force between cosmological particles in a chaining mesh",
     origin: "HACC (SC 2012), short-range force; Dalmia's thesis (2023), Table 5.2",
     room: Room::Physics,
     purpose: Purpose::Benchmark,

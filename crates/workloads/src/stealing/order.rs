@@ -228,7 +228,13 @@ pub static STEPS: [QueueRow; 17] = [
         "this store shows that the queue is empty; a thread that still reads the old tail \
          learns the same from the head",
     ),
-    row(QueueStep::PopSlot, POP, LOAD_SLOT, (Plain, Plain), "written by the owner, or by an earlier kernel"),
+    row(
+        QueueStep::PopSlot,
+        POP,
+        LOAD_SLOT,
+        (Plain, Plain),
+        "the owner or an earlier kernel has written the slot",
+    ),
     row(
         QueueStep::StealLook,
         STEAL,
@@ -258,20 +264,26 @@ pub static STEPS: [QueueRow; 17] = [
         (SeqCst, Relaxed),
         "exactly one thread gets the task; an owner that reads the head after this operation sees the theft",
     ),
-    row(QueueStep::StealSlot, STEAL, LOAD_SLOT, (Plain, Plain), "written before the acquired tail"),
+    row(
+        QueueStep::StealSlot,
+        STEAL,
+        LOAD_SLOT,
+        (Plain, Plain),
+        "the slot is written before the tail that the thief has acquired",
+    ),
     row(
         QueueStep::RefillHead,
         REFILL,
         STORE_HEAD,
         (Release, Relaxed),
-        "used by the next kernel only: the end of this kernel publishes it",
+        "only the next kernel uses the stored value: the end of this kernel publishes it",
     ),
     row(
         QueueStep::RefillTail,
         REFILL,
         STORE_TAIL,
         (Release, Relaxed),
-        "used by the next kernel only: the end of this kernel publishes it",
+        "only the next kernel uses the stored value: the end of this kernel publishes it",
     ),
 ];
 

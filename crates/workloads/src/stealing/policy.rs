@@ -133,7 +133,7 @@ pub fn scenario(name: &str) -> Option<Scenario> {
 
 pub(crate) const SCOPE: Setting = Setting::policy(
     "scope",
-    &[("device", "the whole GPU"), ("work-group", "the work-group of the issuer")],
+    &[("device", "the whole GPU"), ("work-group", "the work-group that accesses its own queue")],
     "the scope of a work-group's accesses to its own queue",
 );
 

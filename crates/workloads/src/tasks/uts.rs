@@ -30,10 +30,10 @@ const TREE: Setting = Setting::policy(
 const SHAPE: Setting = Setting::policy(
     "shape",
     &[
-        ("fixed", "the mean is constant at heights below the setting `depth`, then 0"),
-        ("linear", "the mean falls linearly with the height"),
-        ("exponential", "the mean falls exponentially"),
-        ("cyclic", "the mean rises and falls periodically with the height"),
+        ("fixed", "the mean number of children is constant at heights below the setting `depth`, then 0"),
+        ("linear", "the mean number of children falls linearly with the height"),
+        ("exponential", "the mean number of children falls exponentially with the height"),
+        ("cyclic", "the mean number of children rises and falls periodically with the height"),
     ],
     "the mean number of children of a geometric tree, as a function of the height",
 );

@@ -45,7 +45,7 @@ fn a_path_that_cannot_be_read_and_an_unknown_format_are_named() {
     let missing = read(Path::new("no/such/file.gr"), &ReadOptions::default());
     assert!(missing.expect_err("no file").to_string().starts_with("cannot read no/such/file.gr: "));
     let folder = read(Path::new(env!("CARGO_MANIFEST_DIR")), &ReadOptions::default());
-    assert!(folder.expect_err("a folder").to_string().ends_with("it is a directory, expected a file"));
+    assert!(folder.expect_err("a folder").to_string().ends_with("the path is a directory, expected a file"));
     let unknown = load(b"1 2\n", &ReadOptions::default()).expect_err("no format").to_string();
     assert!(
         unknown.starts_with("cannot tell the format of g: expected a name that ends in .mtx"),

@@ -66,7 +66,7 @@ hlrc! {
     /// hLRC as published.
     published::Hlrc, L1Table, BankTable, retains: true,
     "hlrc",
-    "lazy release consistency: atomics are registered, flushes and invalidations happen when registration moves",
+    "lazy release consistency: lines with atomics are registered; flushes and invalidations happen when a registration moves",
     "hLRC paper (MICRO 2016), section III, Table 3 (c0-c23), section V.C",
     CLAIMS,
     &[]
@@ -84,7 +84,7 @@ hlrc! {
     /// hLRC repaired: registration is only a permission to perform atomics.
     repaired::HlrcRepaired, RepairedTable, RepairedBankTable, retains: true,
     "hlrc-repaired",
-    "hlrc with registration as a permission only: words may be atomics and data",
+    "hlrc with registration as a permission only: atomics and ordinary accesses may use the same words",
     "hLRC paper (MICRO 2016), section III; the changed rows are not from the paper",
     &[CLAIMS[0], OPENCL, PTX],
     &[include_str!("equivalent-repaired.txt")]

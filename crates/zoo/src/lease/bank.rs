@@ -443,7 +443,7 @@ impl<P: Leased> Controller<P> for Bank {
             .occupied(Way(0))
             .filter(|&way| array.line(way).is_some_and(|line| self.leases.contains_key(&line)));
         if leased.count() != self.leases.len() || array.count_where(|_| true) as usize != self.leases.len() {
-            return Some("the leases are not those of the lines");
+            return Some("a lease belongs to no line of the bank, or a line of the bank has no lease");
         }
         self.store.miscount(|state| matches!(state, BankState::IV | BankState::IX))
     }

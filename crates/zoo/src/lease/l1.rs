@@ -319,7 +319,7 @@ impl<P: Leased> Controller<P> for L1 {
         let with_bytes = array.occupied(Way(0)).filter(|&way| has_bytes(way));
         let leased = with_bytes.filter(|&way| array.line(way).is_some_and(|l| self.leases.contains_key(&l)));
         if leased.count() != self.leases.len() {
-            return Some("the leases are not those of the lines");
+            return Some("a lease belongs to a line of which the L1 has no bytes");
         }
         self.cache.miscount(fills..=fills, |_| true)
     }

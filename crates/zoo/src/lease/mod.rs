@@ -407,7 +407,8 @@ leased! {
 leased! {
     /// Relativistic cache coherence with weak ordering.
     weak::RccWo, Variant::RCC.weak(), bits: 32, lease: 64, "rcc-wo",
-    "rcc with separate times of loads and of writes, which synchronization joins", RCC, WEAK_CLAIMS
+    "rcc with separate logical times of loads and of writes; synchronization joins these times",
+    RCC, WEAK_CLAIMS
 }
 leased! {
     /// Coherence by timestamps of wavefronts, as published.

@@ -69,8 +69,8 @@ pub struct L1Table;
 const NO_LINE: &str = "there is no line";
 const NO_FILL: &str = "no fill is under way";
 const PINNED: &str = "a line with a fill or a fetch under way is pinned";
-const NO_BYTES: &str = "the request of this line named no version";
-const HAS_BYTES: &str = "the bytes of this line are here";
+const NO_BYTES: &str = "the L1 had no bytes of this line, so its request named no version";
+const HAS_BYTES: &str = "the L1 still has the bytes of this line";
 
 impl Table for L1Table {
     type State = State;

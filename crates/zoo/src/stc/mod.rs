@@ -430,13 +430,13 @@ const REPAIRS: &str = "STC paper (TACO 2023), sections 2 to 4, Table 1; the repa
 stc! {
     /// STC without optimizations, as published.
     naive::StcNv, L1: false, Variant::NAIVE, "stc-nv",
-    "epochs in turn: a band of addresses is written only in its epoch, and not cached then",
+    "time is divided into epochs: a band of addresses is written only in its epoch, and not cached then",
     "STC paper (TACO 2023), sections 2 to 4.2 and 4.5, Table 1"
 }
 stc! {
     /// STC without optimizations, repaired.
     naive_repaired::StcNvRepaired, L1: true, Variant::NAIVE.repaired(), "stc-nv-repaired",
-    "stc-nv with copies given up before the change of epochs, and without stale fills",
+    "stc-nv in which L1s give up their copies before each change of epochs, without stale fills",
     REPAIRS
 }
 stc! {
@@ -461,7 +461,7 @@ stc! {
     /// STC with epoch skipping (only demanded epochs are granted) and adaptive bands (conflicts
     /// change which lines have the same epoch), repaired.
     adaptive_repaired::StcAbRepaired, L1: true, Variant::ADAPTIVE.repaired(), "stc-ab-repaired",
-    "stc-ab without stale copies and fills, and without lost demands", REPAIRS
+    "stc-ab without stale copies and fills, and without lost demands for epochs", REPAIRS
 }
 stc! {
     /// STC with all optimizations, as published.
@@ -472,7 +472,7 @@ stc! {
 stc! {
     /// STC with all optimizations, repaired.
     manifold_repaired::StcMbRepaired, L1: true, Variant::MANIFOLD.repaired(), "stc-mb-repaired",
-    "stc-mb without stale copies and fills, and without lost demands", REPAIRS
+    "stc-mb without stale copies and fills, and without lost demands for epochs", REPAIRS
 }
 
 /// Protocols that each lack one property, for a test of this property. They are not in the list of

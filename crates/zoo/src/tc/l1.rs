@@ -209,7 +209,9 @@ impl<P: Tc, Q: Plans<Step = Step> + Clone + Debug + Eq + Hash> Controller<P> for
                 self.arm(cx);
                 Disposition::Done
             }
-            Input::Timer(_) | Input::Memory(_) => Disposition::Impossible("an L1 has no such input"),
+            Input::Timer(_) | Input::Memory(_) => {
+                Disposition::Impossible("an L1 gets neither this timer nor an answer of memory")
+            }
         }
     }
 

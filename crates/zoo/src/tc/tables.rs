@@ -136,7 +136,8 @@ symbols! {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LeaseTable;
 
-const NOBODY: &str = "the event is only for a compute unit that alone has a lease, if no access waits";
+const NOBODY: &str =
+    "only a compute unit that alone has a lease causes the event, and only if no access waits";
 
 impl Table for LeaseTable {
     type State = Lease;
@@ -165,7 +166,9 @@ impl Table for LeaseTable {
             (Private | Shared, End) => go(Free, &[WakeLine]),
             (Free | Shared | Awaited | Wanted, OwnGet | OwnWrite) => impossible(NOBODY),
             (Free, End) => impossible("no lease runs"),
-            (Awaited | Wanted, End) => impossible("the state is only for accesses"),
+            (Awaited | Wanted, End) => {
+                impossible("only an access finds the leases in this state; the end of a lease does not")
+            }
         }
     }
 }

@@ -38,10 +38,13 @@ pub(crate) static CC: Workload = Workload {
 const METHOD: Setting = Setting::policy(
     "method",
     &[
-        ("hook-and-jump", "arcs hook trees under each other, and vertices jump to their roots"),
+        (
+            "hook-and-jump",
+            "arcs put trees under each other, and vertices then point to the roots of their trees",
+        ),
         ("propagate", "a vertex takes the least label of its neighbours"),
     ],
-    "the work of a round",
+    "the work of one round of the algorithm",
 );
 
 #[derive(Clone, Copy, Debug)]

@@ -37,8 +37,11 @@ pub(crate) static COLOR_MAX: Workload = Workload {
 const EXTREMES: Setting = Setting::policy(
     "extremes",
     &[
-        ("max-min", "a round gives one colour to the local maxima and one to the local minima"),
-        ("max", "a round gives one colour to the local maxima"),
+        (
+            "max-min",
+            "a round gives one colour to the local maxima of the priorities, and one to the local minima",
+        ),
+        ("max", "a round gives one colour to the local maxima of the priorities"),
     ],
     "the vertices that get a colour in a round",
 );
