@@ -40,8 +40,8 @@ pub struct Mutant {
     pub file: String,
     /// The number of the line in the source file, counted from 1.
     pub line: usize,
-    /// The name of the mutant: the file without `src`, the function and the mutation. The name
-    /// contains no line number, so edits of other lines do not change it.
+    /// The name of the mutant. It consists of the path of the file (without `src`), the function and
+    /// the mutation. The name contains no line number, so edits of other lines do not change it.
     pub name: String,
 }
 

@@ -189,8 +189,8 @@ impl Machine {
                 let bit = u32::try_from(found).ok().and_then(|found| 1u64.checked_shl(found)).unwrap_or(0);
                 if *counted & bit != 0 || bit == 0 {
                     let why =
-                        if bit == 0 { "no addition leads to" } else { "another addition has already found" };
-                    return fails(format!("found the counter at {found}, which {why}"));
+                        if bit == 0 { "no addition leads to" } else { "another addition has found before" };
+                    return fails(format!("found the counter at {found}, a value that {why}"));
                 }
                 *counted |= bit;
             }

@@ -270,7 +270,7 @@ fn results_note(figure: &Figure, seeds: usize) -> String {
 }
 
 /// The part of a sentence that explains error bars.
-pub(super) const INTERVALS: &str = "error bars are their 95% intervals, by Student's distribution";
+pub(super) const INTERVALS: &str = "error bars are the 95% intervals of the means, by Student's distribution";
 
 /// The note that explains numbers with an arrow. Such a number is the value of a bar that is drawn
 /// cut, because the bar is higher than the axis. Empty if the figure has no cut bar.

@@ -128,7 +128,7 @@ impl Guards {
         for (names, what) in [
             (&self.surviving, "not killed"),
             (&self.crashing, "with a crash or a step that does not end"),
-            (&self.misargued, "killed, though argued to be equivalent"),
+            (&self.misargued, "killed, although an argument says that these mutants have no effect"),
             (&self.idle, "not reached"),
         ] {
             if !names.is_empty() {

@@ -224,7 +224,7 @@ impl Record {
         if let Some(m) = &self.mutants {
             for (mutants, status) in [
                 (&m.survivors, "not killed"),
-                (&m.misargued, "killed, though argued to be equivalent"),
+                (&m.misargued, "killed, although an argument says that these mutants have no effect"),
                 (&m.unreached, "without effect within these bounds"),
                 (&m.unasked, "outside every claim, and outside the total"),
                 (&m.undecided, "undecided"),

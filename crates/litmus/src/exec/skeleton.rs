@@ -46,7 +46,8 @@ pub struct Skeleton<'p> {
     /// The possible values of the field `meets`. The list has several values only if some barrier
     /// waits for a given number of threads.
     pub(crate) meetings: Vec<Rows>,
-    /// Whether `meets` has more possible values than `meetings` holds.
+    /// Whether the field `meets` (the events that meet at barriers) has more possible values than
+    /// the list `meetings` may hold.
     pub(crate) meetings_overflow: bool,
     /// Whether some thread waits at a barrier for ever.
     pub(crate) stuck: bool,

@@ -25,7 +25,7 @@ pub struct Stuck {
     pub lines: Vec<LineHistory>,
 }
 
-/// The symptom of a run that does not finish.
+/// The observation by which the simulator decides that a run does not finish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cause {
     /// Every thread waits, and no event is pending.

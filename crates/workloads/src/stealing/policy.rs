@@ -143,7 +143,10 @@ pub(crate) const STEAL: Setting = Setting::policy(
         ("steal-device", "take tasks from any queue, at device scope"),
         ("no-steal", "take no tasks from other queues"),
         ("steal-remote", "take tasks from any queue, by remote operations at device scope"),
-        ("steal-unscoped", "take tasks from any queue, at the owner's scope: for machines without scopes"),
+        (
+            "steal-unscoped",
+            "take tasks from any queue, at the scope of its owner, for machines that ignore scopes",
+        ),
     ],
     "the kind of stealing from the queues of other work-groups",
 );

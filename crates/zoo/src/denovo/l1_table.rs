@@ -88,7 +88,7 @@ symbols! {
         Reply,
         /// Put the line into the store buffer, if it is clean.
         Queue,
-        /// Merge the stored bytes.
+        /// Merge the bytes of a store into the line.
         Merge,
         /// Answer a request that expects no bytes.
         Accept,

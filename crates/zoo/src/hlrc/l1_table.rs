@@ -95,7 +95,7 @@ symbols! {
         SendRegister,
         /// Answer with the bytes of the line.
         Reply,
-        /// Merge the stored bytes. A clean line joins the store buffer.
+        /// Merge the bytes of a store into the line. A clean line joins the store buffer.
         Merge,
         /// Answer a request that expects no bytes.
         Accept,

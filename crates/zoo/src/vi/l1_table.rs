@@ -73,7 +73,7 @@ symbols! {
         SendGet,
         /// Answer with the bytes of the line.
         Reply,
-        /// Merge the stored bytes. A clean line joins the store buffer.
+        /// Merge the bytes of a store into the line. A clean line joins the store buffer.
         Merge,
         /// Answer a request that expects no bytes.
         Accept,

@@ -28,9 +28,9 @@ pub(crate) enum Act {
     FlushAll,
     /// All L1s except for the requesting one invalidate.
     InvAll,
-    /// All L1s lock their read-modify-writes.
+    /// Every L1 takes a lock: its compute unit performs no read-modify-write until the unlock.
     Lock,
-    /// All L1s unlock their read-modify-writes.
+    /// Every L1 releases the lock, so its compute unit may perform read-modify-writes again.
     Unlock,
     /// An act (an effect of an access) that Table 3 of the hLRC paper does not have, at the L1 with
     /// this number. The test fails and prints the act.

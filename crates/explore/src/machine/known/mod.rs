@@ -26,7 +26,7 @@ use rebase::Rebase;
 pub(crate) const FAULT: u32 = 1 << 31;
 pub(crate) const UNKNOWN: u32 = u32::MAX;
 
-/// The effect of a move of a part (the state of one node).
+/// The effect of a move on a part of the machine's state. A part is the state of one node.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Effect {
     /// The part (the state of one node) changes to the part with this number.
