@@ -105,8 +105,8 @@ fn rows(found: &Statistics) -> Table {
     row("reuse across kernels", percent(found.reuse_across));
     row("reuse of lines that the compute unit itself wrote", percent(found.read_after_write));
     row("lines", grouped(found.lines));
-    row("lines of a compute unit, mean", format!("{:.1}", found.lines_per_cu_mean));
-    row("lines of a compute unit, maximum", grouped(found.lines_per_cu_max));
+    row("lines that a compute unit accesses, mean", format!("{:.1}", found.lines_per_cu_mean));
+    row("lines that a compute unit accesses, maximum", grouped(found.lines_per_cu_max));
     row("lines shared by reads only", grouped(found.read_shared_lines));
     row("lines with true sharing (of a word)", grouped(found.true_shared_lines));
     row("lines with false sharing", grouped(found.false_shared_lines));

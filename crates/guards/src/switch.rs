@@ -176,8 +176,8 @@ fn goes_on(first: u32, original: bool, other: bool) -> bool {
     match SELECTED.load(Relaxed) {
         NONE => original,
         RECORD => {
-            // The right operand is not evaluated, so its value is unknown. The result may differ
-            // with these mutants.
+            // The right operand is not evaluated, so its value is unknown. With these mutants, the
+            // result of the operator may differ.
             if !original {
                 note(first);
                 note(first + 1);

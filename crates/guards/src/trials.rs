@@ -178,7 +178,7 @@ pub(crate) fn order<'a>(
 }
 
 /// Tries a mutant on the cases of a protocol, until a case shows a fault, several cases have
-/// crashed, or no case is left. Returns the result.
+/// crashed, or no case is left. Returns the result of all these trials.
 pub(crate) fn try_mutant(
     worker: &mut Worker<'_>,
     subject: &Subject,
@@ -206,7 +206,8 @@ pub(crate) fn try_mutant(
             Answer::Crashed(why) => (MutantStatus::Crashed, why),
             Answer::Endless => (MutantStatus::Endless, String::from("a step does not end")),
         };
-        // The first crash or endless step is kept as the result, unless a later case shows a fault.
+        // The first crash or endless step is kept as the status of the mutant, unless a later case
+        // shows a fault.
         let is_kept = status == MutantStatus::Killed
             || result.status <= MutantStatus::Survivor && status > result.status;
         if is_kept {

@@ -269,7 +269,7 @@ impl Posted {
         &self.per_lane().addrs
     }
 
-    /// The first address of a copy by the host.
+    /// The first address of the memory that a copy by the host reads or writes.
     #[inline]
     #[must_use]
     pub fn base(&self) -> Addr {
@@ -375,7 +375,7 @@ impl Ops {
     ///
     /// # Panics
     /// If the table of operations has no slot with this number. If the slot exists, but its
-    /// operation is no longer in flight, the result has no meaning.
+    /// operation is no longer in flight, the returned operation has no meaning.
     #[inline]
     #[must_use]
     pub fn get(&self, id: OpId) -> &Posted {
@@ -386,7 +386,7 @@ impl Ops {
     ///
     /// # Panics
     /// If the table of operations has no slot with this number. If the slot exists, but its
-    /// operation is no longer in flight, the result has no meaning.
+    /// operation is no longer in flight, the returned operation has no meaning.
     #[inline]
     pub fn get_mut(&mut self, id: OpId) -> &mut Posted {
         &mut self.chunks[id.0 as usize / CHUNK][id.0 as usize % CHUNK]
@@ -440,7 +440,7 @@ impl Ops {
         (id, op)
     }
 
-    /// Adds a chunk of slots to the table. Returns the index of a free slot of the chunk.
+    /// Adds a chunk of slots to the table of operations. Returns the index of a free slot of the chunk.
     #[cold]
     fn grow(&mut self) -> u32 {
         let first = (self.chunks.len() * CHUNK) as u32;
@@ -470,7 +470,7 @@ impl Ops {
     }
 
     /// Records that the issuer of an operation no longer waits for the operation. If the operation
-    /// is complete, its slot in the table becomes free.
+    /// is complete, its slot in the table of operations becomes free.
     #[inline]
     pub(crate) fn abandon(&mut self, id: OpId) {
         let op = self.get_mut(id);

@@ -28,7 +28,7 @@ pub(crate) static REDUCE: Workload = Workload {
     },
 };
 
-/// Sums a part of `from` in each work-group, and stores the result in one element of `to`.
+/// Sums a part of `from` in each work-group, and stores the sum in one element of `to`.
 async fn sum_groups(w: Wave, from: Array<u32>, to: Array<u32>, per_item: u64) {
     let items = u64::from(w.waves() * w.lanes());
     let first = u64::from(w.work_group()) * items * per_item + u64::from(w.index() * w.lanes());

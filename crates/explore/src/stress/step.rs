@@ -130,10 +130,12 @@ impl WaveStep {
             self.lanes().map(|(lane, word)| of(lane, name(word))).collect::<Vec<_>>().join(", ")
         };
         let (old, new) = (|lane: usize| self.old[lane], |lane: usize| self.new[lane]);
-        let changed = || lanes(&|lane, name| format!("{name} = {}, must be {} before", new(lane), old(lane)));
+        let changed =
+            || lanes(&|lane, name| format!("{name} = {}, which must be {} before", new(lane), old(lane)));
         match self.kind {
             Kind::Load => {
-                format!("load {}{of_atom}", lanes(&|lane, name| format!("{name}, must be {}", old(lane))))
+                let text = |lane, name| format!("{name}, which must be {}", old(lane));
+                format!("load {}{of_atom}", lanes(&text))
             }
             Kind::Store => {
                 format!("store {}{of_atom}", lanes(&|lane, name| format!("{name} = {}", new(lane))))
@@ -141,12 +143,13 @@ impl WaveStep {
             Kind::Update(Update::Exchange) => format!("exchange {} ({how})", changed()),
             Kind::Update(Update::Add) => {
                 let added = |lane: usize| i16::from(new(lane)) - i16::from(old(lane));
-                let text = |lane, name| format!("{} to {name}, must be {} before", added(lane), old(lane));
+                let text =
+                    |lane, name| format!("{} to {name}, which must be {} before", added(lane), old(lane));
                 format!("add {} ({how})", lanes(&text))
             }
             Kind::Update(Update::CompareSwap(NEVER)) => {
-                let text = |lane, name| format!("{name}, must fail and find {}", old(lane));
-                format!("compare-and-swap {} ({how})", lanes(&text))
+                let text = |lane, name| format!("{name}, which must be {}", old(lane));
+                format!("compare-and-swap that must fail: {} ({how})", lanes(&text))
             }
             Kind::Update(Update::CompareSwap(expected)) => {
                 format!("compare-and-swap from {expected}: {} ({how})", changed())
@@ -155,7 +158,7 @@ impl WaveStep {
             Kind::Set => format!("set {} = {value} ({how})", flag()),
             Kind::Swap => format!("exchange {} = {value} ({how})", flag()),
             Kind::SetIf(old) => {
-                format!("compare-and-swap {} = {value}, must be {old} before ({how})", flag())
+                format!("compare-and-swap {} = {value}, which must be {old} before ({how})", flag())
             }
             Kind::Await => format!("wait until {} >= {value} ({how})", flag()),
             Kind::AwaitAdding => format!("add 0 to {0} until {0} >= {value} ({how})", flag()),

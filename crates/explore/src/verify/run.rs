@@ -121,9 +121,12 @@ impl<'a> Explorers<'a> {
 
 /// The bounds for a program on a machine.
 ///
-/// The result has in-order cores if no claim that promises something for the program covers the
-/// machine's cores, and at least one such claim covers in-order cores. In a large program, lines
-/// are evicted only when a way is needed. Work-groups that share a barrier are not preempted.
+/// The cores depend on the claims that the protocol makes about memory models. Only those claims
+/// count that promise something about the outcomes of the program. If one of them covers the
+/// machine's cores, the bounds have these cores. Otherwise, if one of them covers in-order cores,
+/// the bounds have in-order cores. If none of them covers the machine's cores or in-order cores,
+/// the bounds have the machine's cores. In a large program, lines are evicted only when a way is
+/// needed. Work-groups that share a barrier are not preempted.
 pub(crate) fn bounds_for(
     machine: Bounds,
     (program, placement): (&Program, &Placement),

@@ -73,7 +73,7 @@ pub(crate) enum GraphCommand {
   fencepost graph info USA-road-d.BAY --scale 1/16
   fencepost graph info my-graph.mtx.gz --json")]
 pub(crate) struct GraphInfoArguments {
-    /// A graph file, or the name of a stand-in
+    /// A graph file, or the name of a stand-in (a generated graph)
     #[arg(value_name = "FILE|NAME")]
     pub(crate) input: String,
     /// The scale of a stand-in, such as 1/16

@@ -163,8 +163,8 @@ struct Process {
 }
 
 impl Process {
-    /// Runs the case `name` with the mutant `number`. Returns a line: one word for the result, and
-    /// usually an explanation.
+    /// Runs the case `name` with the mutant `number`. Returns a line: one word for the result
+    /// of the trial, and usually an explanation.
     fn attempt(&mut self, number: u32, name: &str, states_max: u64, fuel: u64) -> Result<String, String> {
         if !self.cases.contains_key(name) {
             switch::select(switch::NONE, u64::MAX);

@@ -121,7 +121,9 @@ impl Guards {
         };
         let _ = writeln!(text, "\nKilled mutants by kind of case: {}.", listed(&self.killers, ""));
         let _ = writeln!(text, "Killed mutants by protocol: {}.", listed(&self.killed_with, "`"));
-        text.push_str("\nExpressions and seeded faults without a mutant:\n\n");
+        text.push_str(
+            "\nParts of the sources, and seeded faults, for which no mutant was made, by reason:\n\n",
+        );
         for (reason, count) in &self.unseeded {
             let _ = writeln!(text, "* {} {reason}", grouped(*count));
         }

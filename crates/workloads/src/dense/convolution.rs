@@ -182,7 +182,7 @@ fn convolution(settings: &Settings, seed: u64) -> Instance {
     });
     Instance::new(program, move |answer| {
         let (image, filters) = inputs();
-        // All terms of a sum are positive, so the error of a result is proportional to the result.
+        // All terms of a sum are positive, so the error of a sum is proportional to the sum.
         answer.compare("output", &reference(&image, &filters, width, radius), near::<f32>(1e-5, 0.0))
     })
 }

@@ -56,14 +56,17 @@ const CLOSED: u32 = 0;
 /// The number of sets of heads and tails that take turns if the owners refill the queues.
 const SETS: u64 = 2;
 
-/// Distances in memory, in elements.
+/// Distances in the array that holds the heads and tails of all queues, in elements of 4 bytes. They
+/// say where a head or tail is stored, not how many tasks a queue has.
 #[derive(Clone, Copy, Debug)]
 struct Distances {
-    /// The distance from the head of a queue to its tail.
+    /// The distance from the element with the head of a queue to the element with its tail.
     to_tail: u64,
-    /// The distance from the head of a queue to the head of the next queue.
+    /// The distance from the element with the head of a queue to the element with the head of the
+    /// next queue.
     to_next: u64,
-    /// The distance from the head of a queue in one set to its head in the next set.
+    /// The distance from the element with the head of a queue in one set to the element with its
+    /// head in the next set.
     to_set: u64,
 }
 

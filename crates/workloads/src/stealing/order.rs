@@ -288,7 +288,7 @@ pub static STEPS: [QueueRow; 17] = [
 ];
 
 impl QueueStep {
-    /// The row of this step in the table.
+    /// The row of this step in the table of steps.
     #[inline]
     #[must_use]
     pub fn row(self) -> &'static QueueRow {

@@ -75,8 +75,7 @@ impl Sums {
         self.values.len()
     }
 
-    /// Sums one value of each work-item in a work-group, and stores the result in one element of
-    /// `to`.
+    /// Sums one value of each work-item in a work-group, and stores the sum in one element of `to`.
     async fn reduce(w: Wave, from: Sums, to: Sums) {
         let base = w.first_item();
         let within = w.below(base, from.len());

@@ -122,14 +122,16 @@ pub const SETTINGS: [Setting; 10] = [
         0,
         0,
         FRONTS_MAX,
-        "a work-group's queue with fewer task-fronts than this number is refilled; 0 means one per wavefront",
+        "a work-group's queue is refilled when it has fewer task-fronts than this number; \
+         0 means one task-front for each wavefront",
     ),
     Setting::count(
         "device-low",
         0,
         0,
         FRONTS_MAX,
-        "the device's queue with fewer task-fronts than this number is refilled; 0 means one per work-group",
+        "the device's queue is refilled when it has fewer task-fronts than this number; \
+         0 means one task-front for each work-group",
     ),
 ];
 
@@ -180,12 +182,20 @@ impl Plan {
                 return Err(settings.conflict(why));
             }
         }
-        for (name, most) in [("waves", WAVES_MOST), ("wave-queue", SLOTS_MOST), ("group-queue", SLOTS_MOST)] {
-            let (groups, each) = (settings.count("work-groups"), settings.count(name));
-            let waves = if name == "wave-queue" { settings.count("waves") } else { 1 };
-            if groups * waves * each > most {
-                let why = format!("{groups} `work-groups` with `{name}` {each} exceed the limit of {most}");
-                return Err(settings.conflict(why));
+        let limits: [(&[&str], &str, u64); 3] = [
+            (&["work-groups", "waves"], "wavefronts", WAVES_MOST),
+            (&["work-groups", "waves", "wave-queue"], "slots in the queues of wavefronts", SLOTS_MOST),
+            (&["work-groups", "group-queue"], "slots in the queues of work-groups", SLOTS_MOST),
+        ];
+        for (names, what, most) in limits {
+            let total: u64 = names.iter().map(|name| settings.count(name)).product();
+            if total > most {
+                let value = |name: &&str| format!("`{name}`={}", settings.count(name));
+                let values: Vec<_> = names.iter().map(value).collect();
+                let values = values.join(" ");
+                return Err(
+                    settings.conflict(format!("{values} give {total} {what}, expected at most {most}"))
+                );
             }
         }
         Ok(plan)

@@ -484,24 +484,29 @@ pub mod lacking {
         /// The repaired protocol, but the epoch management unit does not announce the coming epochs
         /// (which lines may be written next).
         announcement::Announcement, L1: true, Variant::NAIVE, "stc-lacks-announcement",
-        "stc-nv-repaired without the announcement of epochs", REPAIRS
+        "stc-nv-repaired in which the epoch management unit does not announce the coming epochs", REPAIRS
     }
     stc! {
         /// The repaired protocol, but one band (group of lines) has no epoch, in which it may be
         /// written.
         an_epoch::AnEpoch, L1: true, Variant::NAIVE.repaired().without(Rule::EveryBandHasAnEpoch),
-        "stc-lacks-an-epoch", "stc-nv-repaired with a band without an epoch", REPAIRS
+        "stc-lacks-an-epoch",
+        "stc-nv-repaired in which one band (group of lines) has no epoch, so its lines can never be written",
+        REPAIRS
     }
     stc! {
         /// The repaired protocol, but no epoch (the time in which one band of lines may be written)
         /// ends.
         an_end::AnEnd, L1: true, Variant::NAIVE.repaired().without(Rule::EpochsEnd),
-        "stc-lacks-an-end", "stc-nv-repaired with an epoch that never ends", REPAIRS
+        "stc-lacks-an-end",
+        "stc-nv-repaired in which no epoch ends (the time in which one group of lines may be written)", REPAIRS
     }
     stc! {
         /// The repaired protocol, but each epoch (the time in which one band of lines may be
         /// written) is granted only once.
         a_return::AReturn, L1: true, Variant::NAIVE.repaired().without(Rule::EpochsReturn),
-        "stc-lacks-a-return", "stc-nv-repaired in which each epoch is granted only once", REPAIRS
+        "stc-lacks-a-return",
+        "stc-nv-repaired in which each epoch (time in which one group of lines may be written) is granted only once",
+        REPAIRS
     }
 }

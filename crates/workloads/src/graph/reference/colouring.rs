@@ -12,9 +12,9 @@ pub const UNCOLOURED: u32 = u32::MAX;
 /// The way in which a list of colours is not a proper colouring.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ColouringError {
-    /// The number of colours in the list differs from the number of vertices.
+    /// The list of colours, which should have one colour for each vertex, has too few or too many.
     Count {
-        /// The number of colours in the list.
+        /// The number of colours in the list of colours.
         colours: usize,
         /// The number of vertices of the graph.
         vertices: u32,
