@@ -10,7 +10,7 @@ use crate::table::{Row, Table, TableId};
 pub struct SeededFault {
     /// The identity of the table or of the plans that change.
     pub table: TableId,
-    /// The change that the fault makes to the table or to the plans.
+    /// The change that the fault makes to the table, or to the plans (sequences of steps).
     pub change: Change,
 }
 

@@ -1,4 +1,5 @@
-//! Copies of `gpu-vi`: they outlive kernels, and are invalidated by writes, evictions and the host.
+//! The copies of lines that L1s have in `gpu-vi`. They outlive kernels. Writes, evictions
+//! and the host invalidate them.
 
 use drive::{Machine, MinimalDriver, Nodes};
 use proto::{

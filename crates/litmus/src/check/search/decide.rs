@@ -135,8 +135,9 @@ impl<V: Visitor, W: Word> Search<'_, '_, V, W> {
         Ok(Next::Complete)
     }
 
-    /// Of the undecided reads in `narrow`, the read with the fewest possible writes. `narrow` has
-    /// the reads of read-modify-writes on whose values some guard (a condition of a path) depends.
+    /// Of the undecided reads in `narrow`, the read that has the smallest number of writes from which
+    /// it may still read. `narrow` lists the reads of those read-modify-writes whose values some guard
+    /// (a condition of a path) uses.
     fn narrow_read(&self) -> Option<Decision<W>> {
         let open = self.narrow.iter().filter(|&&read| !self.decided.has(read));
         let with_domain = open.map(|&read| (read, self.domain(read)));
