@@ -4,11 +4,36 @@
 //! `cargo run --release -p litmus --example hrf_search THREADS OPERATIONS LOCATIONS [KIND,...]`
 //!
 //! `KIND` is a kind of operation that the generated programs may use, such as `Load` or `Barrier`.
+//! The error for an unknown kind lists all kinds.
 
 use std::io::Write;
 
 use litmus::generate::{Bound, Generated, Kind, programs};
 use litmus::hrf::{self, Model, Options, Reading};
+
+/// The kinds of operations that the user can name.
+const KINDS: [Kind; 9] = [
+    Kind::Load,
+    Kind::Store,
+    Kind::SyncLoad,
+    Kind::SyncStore,
+    Kind::Await,
+    Kind::ConditionalLoad,
+    Kind::Exchange,
+    Kind::Fence,
+    Kind::Barrier,
+];
+
+/// The kinds with these names. Commas separate the names.
+fn kinds_named(names: &str) -> std::io::Result<Vec<Kind>> {
+    let names: Vec<&str> = names.split(',').collect();
+    let known = KINDS.map(|kind| format!("{kind:?}"));
+    if let Some(name) = names.iter().find(|name| known.iter().all(|kind| kind != *name)) {
+        let known = known.join(", ");
+        return Err(std::io::Error::other(format!("there is no kind '{name}'; the kinds are {known}")));
+    }
+    Ok(KINDS.into_iter().filter(|kind| names.contains(&format!("{kind:?}").as_str())).collect())
+}
 
 fn race_free(generated: &Generated, reading: Reading) -> bool {
     let options = Options { first_race_only: true, ..Options::new(reading) };
@@ -23,18 +48,7 @@ fn main() -> std::io::Result<()> {
     let mut bound = Bound::new(threads, operations, locations);
     bound.single_thread_scopes = true;
     if let Some(names) = std::env::args().nth(4) {
-        let all = [
-            Kind::Load,
-            Kind::Store,
-            Kind::SyncLoad,
-            Kind::SyncStore,
-            Kind::Await,
-            Kind::ConditionalLoad,
-            Kind::Exchange,
-            Kind::Fence,
-            Kind::Barrier,
-        ];
-        bound.kinds = all.into_iter().filter(|k| names.split(',').any(|n| n == format!("{k:?}"))).collect();
+        bound.kinds = kinds_named(&names)?;
     }
     let of = Reading::of;
     let separated = [
