@@ -1,7 +1,9 @@
 //! The command `fencepost reproduce`, which runs the experiments of a paper and compares the
 //! paper's claims with the results.
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::fs;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -106,28 +108,53 @@ fn write_reports(results: &Results, folder: &Path) -> Result<(), Failure> {
 }
 
 /// Checks before the first run that the two files of a record can be written: the results as JSON,
-/// and a page that shows them. They may not be in `folder`, where they could replace reports.
+/// and a page that shows them. They may not be in `folder` or below it, where they could replace
+/// reports and runs. They may not replace a page that shows something else.
 fn check_record(record: &Path, folder: &Path) -> Result<(), Failure> {
-    if record.parent() == Some(folder) {
-        let (record, folder) = (record.display(), folder.display());
-        let why = format!("cannot write {record}: the reports are in {folder}; choose another folder");
-        return Err(Failure::BadInput(why));
-    }
-    for file in [record, &page_of(record)] {
+    let page = page_of(record);
+    let refuse = |file: &Path, why: &str| {
+        let file = file.display();
+        Err(Failure::BadInput(format!("cannot write {file}: {why}")))
+    };
+    for file in [record, &page] {
+        if is_below(file, folder) {
+            let folder = folder.display();
+            let why = format!("the folder {folder} is for runs and reports; choose another folder");
+            return refuse(file, &why);
+        }
         WholeFile::create(file).map_err(Failure::BadInput)?;
     }
-    Ok(())
+    let name = name_of(record);
+    match fs::read(&page) {
+        Ok(text) if Recorded::is_page(&String::from_utf8_lossy(&text), &name) => Ok(()),
+        Ok(_) => refuse(&page, &format!("the page exists, and does not show {name}; choose another name")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => refuse(&page, &format!("cannot read it: {error}")),
+    }
+}
+
+/// Whether a file, or the file that it links to, is in a folder or below it. The file need not
+/// exist. A folder that does not exist contains no file.
+fn is_below(file: &Path, folder: &Path) -> bool {
+    let Ok(folder) = fs::canonicalize(folder) else { return false };
+    let file = Path::new(".").join(file);
+    let is_there = |path: &Path| fs::canonicalize(path).is_ok_and(|path| path.starts_with(&folder));
+    is_there(&file) || file.parent().is_some_and(is_there)
 }
 
 fn write_record(recorded: &Recorded, record: &Path) -> Result<(), Failure> {
     let bad = |what: String| Failure::BadInput(format!("{}: {what}", record.display()));
-    let name = record.file_name().unwrap_or_default().to_string_lossy();
-    let page = page_of(record);
+    let (name, page) = (name_of(record), page_of(record));
     for (path, text) in [(record, recorded.to_json().map_err(bad)?), (&page, recorded.page(&name))] {
         let file = WholeFile::create(path).map_err(Failure::BadInput)?;
         file.fill(|file| file.write_all(text.as_bytes()))?;
     }
     Ok(())
+}
+
+/// The name of the file with a record, without its folder.
+fn name_of(record: &Path) -> Cow<'_, str> {
+    record.file_name().unwrap_or_default().to_string_lossy()
 }
 
 /// The path of the page that shows the record of a reproduction (its results as a JSON file).
