@@ -2,6 +2,7 @@
 //! paper's claims with the results.
 
 use std::borrow::Cow;
+use std::fmt::Display;
 use std::fs;
 use std::io::{self, Write};
 use std::num::NonZeroUsize;
@@ -32,8 +33,9 @@ pub(crate) fn reproduce(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let own = Path::new(OWN_EXPERIMENTS).join(&arguments.paper);
-    let folder = arguments.experiments.clone().or_else(|| own.is_dir().then_some(own));
-    let paper = Paper::load(&arguments.paper, folder.as_deref(), &Systems::default())?;
+    let experiments = arguments.experiments.clone().or_else(|| own.is_dir().then_some(own));
+    let experiments = experiments.as_deref();
+    let paper = Paper::load(&arguments.paper, experiments, &Systems::default())?;
     let request = Request {
         figures: arguments.figures.clone(),
         scale: arguments.scale.clone(),
@@ -58,7 +60,8 @@ pub(crate) fn reproduce(
     store.reports_written()?;
     drop(store);
     if let Some(record) = &arguments.record {
-        write_record(&Recorded::new(results.clone(), command(arguments, record), clock::today()), record)?;
+        let command = command(arguments, experiments, record);
+        write_record(&Recorded::new(results.clone(), command, clock::today()), record)?;
     }
     if arguments.json {
         write_json(out, &results)?;
@@ -163,17 +166,30 @@ fn page_of(record: &Path) -> PathBuf {
 }
 
 /// The command line that makes the record of a reproduction (its results as a JSON file), without
-/// the options that have no effect on the record.
-fn command(arguments: &ReproduceArguments, record: &Path) -> String {
-    let mut words = vec![format!("fencepost reproduce {}", arguments.paper)];
-    words.extend(arguments.figures.iter().map(|figure| format!("--figure {figure}")));
-    words.extend(arguments.scale.iter().map(|scale| format!("--scale {scale}")));
-    words.extend(arguments.seeds.iter().map(|seeds| format!("--seeds {seeds}")));
-    words.extend(arguments.parameters.iter().map(|(name, value)| format!("--set {name}={value}")));
-    words.extend(arguments.graphs.iter().map(|folder| format!("--graphs {}", folder.display())));
-    words.extend(arguments.experiments.iter().map(|folder| format!("--experiments {}", folder.display())));
-    words.push(format!("--record {}", record.display()));
-    words.join(" ")
+/// the options that have no effect on the record. `experiments` is the folder of experiment files
+/// that replaced the built-in ones.
+fn command(arguments: &ReproduceArguments, experiments: Option<&Path>, record: &Path) -> String {
+    let mut words = format!("fencepost reproduce {}", quoted(&arguments.paper));
+    let mut add = |option: &str, value: &dyn Display| {
+        words.push_str(&format!(" {option} {}", quoted(&value.to_string())));
+    };
+    arguments.figures.iter().for_each(|figure| add("--figure", figure));
+    arguments.scale.iter().for_each(|scale| add("--scale", scale));
+    arguments.seeds.iter().for_each(|seeds| add("--seeds", seeds));
+    arguments.parameters.iter().for_each(|(name, value)| add("--set", &format!("{name}={value}")));
+    arguments.graphs.iter().for_each(|folder| add("--graphs", &folder.display()));
+    experiments.iter().for_each(|folder| add("--experiments", &folder.display()));
+    add("--record", &record.display());
+    words
+}
+
+/// A word of a command line, in quotes if a shell could read the text in another way.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=:,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
@@ -198,4 +214,18 @@ fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
         table.row([claim.id.clone(), published, claim.measured_text(), claim.status_text()]);
     }
     Ok(table.write(out)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_a_shell_could_split_has_quotes() {
+        assert_eq!(quoted("docs/results/hrf-1.json"), "docs/results/hrf-1.json");
+        assert_eq!(quoted("scale=1/16"), "scale=1/16");
+        assert_eq!(quoted("my results"), "'my results'");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(quoted(""), "''");
+    }
 }
