@@ -1,7 +1,10 @@
 //! The command `fencepost reproduce`, which runs the experiments of a paper and compares the
 //! paper's claims with the results.
 
-use std::io::Write;
+use std::borrow::Cow;
+use std::fmt::Display;
+use std::fs;
+use std::io::{self, Write};
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 
@@ -30,8 +33,9 @@ pub(crate) fn reproduce(
     err: &mut dyn Write,
 ) -> Result<(), Failure> {
     let own = Path::new(OWN_EXPERIMENTS).join(&arguments.paper);
-    let folder = arguments.experiments.clone().or_else(|| own.is_dir().then_some(own));
-    let paper = Paper::load(&arguments.paper, folder.as_deref(), &Systems::default())?;
+    let experiments = arguments.experiments.clone().or_else(|| own.is_dir().then_some(own));
+    let experiments = experiments.as_deref();
+    let paper = Paper::load(&arguments.paper, experiments, &Systems::default())?;
     let request = Request {
         figures: arguments.figures.clone(),
         scale: arguments.scale.clone(),
@@ -56,7 +60,8 @@ pub(crate) fn reproduce(
     store.reports_written()?;
     drop(store);
     if let Some(record) = &arguments.record {
-        write_record(&Recorded::new(results.clone(), command(arguments, record), clock::today()), record)?;
+        let command = command(arguments, experiments, record);
+        write_record(&Recorded::new(results.clone(), command, clock::today()), record)?;
     }
     if arguments.json {
         write_json(out, &results)?;
@@ -106,28 +111,53 @@ fn write_reports(results: &Results, folder: &Path) -> Result<(), Failure> {
 }
 
 /// Checks before the first run that the two files of a record can be written: the results as JSON,
-/// and a page that shows them. They may not be in `folder`, where they could replace reports.
+/// and a page that shows them. They may not be in `folder` or below it, where they could replace
+/// reports and runs. They may not replace a page that shows something else.
 fn check_record(record: &Path, folder: &Path) -> Result<(), Failure> {
-    if record.parent() == Some(folder) {
-        let (record, folder) = (record.display(), folder.display());
-        let why = format!("cannot write {record}: the reports are in {folder}; choose another folder");
-        return Err(Failure::BadInput(why));
-    }
-    for file in [record, &page_of(record)] {
+    let page = page_of(record);
+    let refuse = |file: &Path, why: &str| {
+        let file = file.display();
+        Err(Failure::BadInput(format!("cannot write {file}: {why}")))
+    };
+    for file in [record, &page] {
+        if is_below(file, folder) {
+            let folder = folder.display();
+            let why = format!("the folder {folder} is for runs and reports; choose another folder");
+            return refuse(file, &why);
+        }
         WholeFile::create(file).map_err(Failure::BadInput)?;
     }
-    Ok(())
+    let name = name_of(record);
+    match fs::read(&page) {
+        Ok(text) if Recorded::is_page(&String::from_utf8_lossy(&text), &name) => Ok(()),
+        Ok(_) => refuse(&page, &format!("the page exists, and does not show {name}; choose another name")),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) => refuse(&page, &format!("cannot read it: {error}")),
+    }
+}
+
+/// Whether a file, or the file that it links to, is in a folder or below it. The file need not
+/// exist. A folder that does not exist contains no file.
+fn is_below(file: &Path, folder: &Path) -> bool {
+    let Ok(folder) = fs::canonicalize(folder) else { return false };
+    let file = Path::new(".").join(file);
+    let is_there = |path: &Path| fs::canonicalize(path).is_ok_and(|path| path.starts_with(&folder));
+    is_there(&file) || file.parent().is_some_and(is_there)
 }
 
 fn write_record(recorded: &Recorded, record: &Path) -> Result<(), Failure> {
     let bad = |what: String| Failure::BadInput(format!("{}: {what}", record.display()));
-    let name = record.file_name().unwrap_or_default().to_string_lossy();
-    let page = page_of(record);
+    let (name, page) = (name_of(record), page_of(record));
     for (path, text) in [(record, recorded.to_json().map_err(bad)?), (&page, recorded.page(&name))] {
         let file = WholeFile::create(path).map_err(Failure::BadInput)?;
         file.fill(|file| file.write_all(text.as_bytes()))?;
     }
     Ok(())
+}
+
+/// The name of the file with a record, without its folder.
+fn name_of(record: &Path) -> Cow<'_, str> {
+    record.file_name().unwrap_or_default().to_string_lossy()
 }
 
 /// The path of the page that shows the record of a reproduction (its results as a JSON file).
@@ -136,17 +166,30 @@ fn page_of(record: &Path) -> PathBuf {
 }
 
 /// The command line that makes the record of a reproduction (its results as a JSON file), without
-/// the options that have no effect on the record.
-fn command(arguments: &ReproduceArguments, record: &Path) -> String {
-    let mut words = vec![format!("fencepost reproduce {}", arguments.paper)];
-    words.extend(arguments.figures.iter().map(|figure| format!("--figure {figure}")));
-    words.extend(arguments.scale.iter().map(|scale| format!("--scale {scale}")));
-    words.extend(arguments.seeds.iter().map(|seeds| format!("--seeds {seeds}")));
-    words.extend(arguments.parameters.iter().map(|(name, value)| format!("--set {name}={value}")));
-    words.extend(arguments.graphs.iter().map(|folder| format!("--graphs {}", folder.display())));
-    words.extend(arguments.experiments.iter().map(|folder| format!("--experiments {}", folder.display())));
-    words.push(format!("--record {}", record.display()));
-    words.join(" ")
+/// the options that have no effect on the record. `experiments` is the folder of experiment files
+/// that replaced the built-in ones.
+fn command(arguments: &ReproduceArguments, experiments: Option<&Path>, record: &Path) -> String {
+    let mut words = format!("fencepost reproduce {}", quoted(&arguments.paper));
+    let mut add = |option: &str, value: &dyn Display| {
+        words.push_str(&format!(" {option} {}", quoted(&value.to_string())));
+    };
+    arguments.figures.iter().for_each(|figure| add("--figure", figure));
+    arguments.scale.iter().for_each(|scale| add("--scale", scale));
+    arguments.seeds.iter().for_each(|seeds| add("--seeds", seeds));
+    arguments.parameters.iter().for_each(|(name, value)| add("--set", &format!("{name}={value}")));
+    arguments.graphs.iter().for_each(|folder| add("--graphs", &folder.display()));
+    experiments.iter().for_each(|folder| add("--experiments", &folder.display()));
+    add("--record", &record.display());
+    words
+}
+
+/// A word of a command line, in quotes if a shell could read the text in another way.
+fn quoted(word: &str) -> String {
+    let is_plain = |letter: char| letter.is_alphanumeric() || "-_./=:,+@%".contains(letter);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        return word.to_owned();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
 }
 
 fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
@@ -171,4 +214,18 @@ fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
         table.row([claim.id.clone(), published, claim.measured_text(), claim.status_text()]);
     }
     Ok(table.write(out)?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_word_that_a_shell_could_split_has_quotes() {
+        assert_eq!(quoted("docs/results/hrf-1.json"), "docs/results/hrf-1.json");
+        assert_eq!(quoted("scale=1/16"), "scale=1/16");
+        assert_eq!(quoted("my results"), "'my results'");
+        assert_eq!(quoted("it's $HOME"), r"'it'\''s $HOME'");
+        assert_eq!(quoted(""), "''");
+    }
 }

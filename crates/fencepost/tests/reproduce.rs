@@ -73,10 +73,24 @@ fn a_record_has_a_page_with_the_report() {
     let (title, body) = report.split_once("\n\n").unwrap();
     assert!(page.starts_with(title) && page.ends_with(body), "{page}");
     assert!(page.contains(&format!("\n    {command}\n")) && page.contains("](litmus.json)"), "{page}");
+    // The page of a record may be replaced by a newer one.
+    let (code, text, err) = fencepost(&[&args[..], &[record.to_str().unwrap()]].concat());
+    assert_eq!((code, err.as_str()), (0, ""), "{text}");
     // Reports and records have folders of their own.
-    let inside = folder.join("results.json");
-    let (code, text, err) = fencepost(&[&args[..], &[inside.to_str().unwrap()]].concat());
+    for inside in ["results.json", "runs/record.json", "../recorded/record.json"] {
+        let inside = folder.join(inside);
+        let (code, text, err) = fencepost(&[&args[..], &[inside.to_str().unwrap()]].concat());
+        assert!(code == 2 && text.is_empty() && err.contains("choose another folder"), "{err}");
+    }
+    let here = ["reproduce", "hrf", "--figure", "litmus", "--out", ".", "--record", "results.json"];
+    let (code, text, err) = fencepost(&here);
     assert!(code == 2 && text.is_empty() && err.contains("choose another folder"), "{err}");
+    // A page that shows something else stays.
+    let (own, page) = (records.join("own.json"), records.join("own.md"));
+    fs::write(&page, "# My page\n\nMy text.\n").unwrap();
+    let (code, text, err) = fencepost(&[&args[..], &[own.to_str().unwrap()]].concat());
+    assert!(code == 2 && text.is_empty() && err.contains("does not show own.json"), "{err}");
+    assert!(!own.exists() && fs::read_to_string(&page).unwrap().ends_with("My text.\n"));
 }
 
 #[test]

@@ -58,16 +58,30 @@ impl Recorded {
         Ok(text)
     }
 
+    /// The first line below the title of each page that shows a record. `file` is the name of the
+    /// file with the record.
+    fn mark(file: &str) -> String {
+        format!("<!-- Rendered from {file}: FENCEPOST_BLESS=1 cargo test --test docs -->")
+    }
+
+    /// Whether a text is a page that shows a record in the file with the name `file`.
+    #[must_use]
+    pub fn is_page(text: &str, file: &str) -> bool {
+        let first = text.lines().skip(1).find(|line| !line.is_empty());
+        first.is_some_and(|line| line == Recorded::mark(file))
+    }
+
     /// The page that shows the record. `file` is the name of the file with the record, in the
     /// folder of the page.
     #[must_use]
     pub fn page(&self, file: &str) -> String {
         let Recorded { command, date, version, results, .. } = self;
         format!(
-            "# {}\n\n<!-- Rendered from {file}: FENCEPOST_BLESS=1 cargo test --test docs -->\n\n\
+            "# {}\n\n{}\n\n\
              Fencepost {version} made these results on {date} (UTC) with this command:\n\n    {command}\n\n\
              The file [{file}]({file}) contains the same data.\n\n{}",
             results.title,
+            Recorded::mark(file),
             markdown::body(results, self.runs, &self.failures)
         )
     }

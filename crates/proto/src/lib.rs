@@ -23,6 +23,7 @@ mod messages;
 mod node;
 mod nodes;
 pub mod page;
+mod parked;
 pub mod parts;
 mod plan;
 mod queue;

@@ -7,10 +7,10 @@ use crate::homes::Homes;
 use crate::levels::{KindLevel, Levels};
 use crate::line::LineAddr;
 use crate::node::{Key, NodeId, SetIndex};
+use crate::parked::{ParkedInputs, has_waiters};
 use crate::plan::{PlanKey, Plans};
 use crate::request::{ArrayUse, Request};
 use crate::seeded_fault::{RowLookup, SeededFault};
-use crate::station::{ParkedInputs, has_waiters};
 use crate::symbols::Symbol;
 use crate::table::Table;
 

@@ -16,6 +16,7 @@ use crate::effects::{Effects, StationEffect};
 use crate::line::{LINE_BYTES_MAX, LineAddr, LineData};
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
+use crate::parked::{Parked, ParkedInputs, has_waiters};
 use crate::queue::Queue;
 use crate::request::{Op, Request};
 use crate::setup::Setup;
@@ -32,29 +33,6 @@ struct HeldRequest {
     /// arrives. Such a request is in no list of parked inputs.
     under_slot: bool,
     stats: RequestStats,
-}
-
-/// An input in a list of parked inputs.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) enum Parked<M> {
-    Request(Slot),
-    // Boxed because a message is large and lists of parked inputs are moved.
-    Message(NodeId, Box<M>),
-    /// An entry that stands for all parked accesses of this sender to this line. A wake presents
-    /// the oldest of these accesses first.
-    Turn(NodeId, LineAddr),
-}
-
-/// The lists of parked (waiting) inputs. Each list belongs to a key. When the controller wakes the
-/// key, the inputs of the list are presented again.
-pub(crate) type ParkedInputs<M> = Lookup<Key, Queue<Parked<M>>>;
-
-/// Whether an input waits for the event that a key names (is parked under the key). When the event
-/// happens, a wake presents the inputs again, one after the other. During the wake, the inputs that
-/// are still to be presented do not count.
-#[inline]
-pub(crate) fn has_waiters<M>(parked: &ParkedInputs<M>, key: Key) -> bool {
-    parked.get(&key).is_some_and(|list| !list.is_empty())
 }
 
 /// The parked accesses of one sender to one line, oldest first. All of these accesses share one

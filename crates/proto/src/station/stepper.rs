@@ -5,12 +5,12 @@ use core::hash::{Hash, Hasher};
 
 use smallvec::SmallVec;
 
-use super::ParkedInputs;
 use crate::contract::{Channels, Cx, Disposition, Input, Message, Node, Protocol, RequestInput, World};
 use crate::effects::Effects;
 use crate::line::LineAddr;
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot};
+use crate::parked::ParkedInputs;
 use crate::request::{Op, Order, Request};
 
 /// The statistics of a request. The behaviour of the machine does not depend on them. Therefore two

@@ -1,10 +1,11 @@
 //! Checks of a station (a controller with its parked inputs), and read access to its parked inputs.
 
-use super::{Parked, Station};
+use super::Station;
 use crate::contract::{LineView, Node, Protocol, World};
 use crate::effects::Effects;
 use crate::line::LineAddr;
 use crate::node::{Key, NodeId, SetIndex, Slot};
+use crate::parked::Parked;
 use crate::queue::Queue;
 
 impl<P: Protocol> Station<P> {
