@@ -203,9 +203,11 @@ fn one_workload_is_shown_with_meaning_range_and_choices_of_its_settings() {
     let n = shown.lines().find(|line| line.starts_with("n  ")).unwrap();
     assert!(n.contains("1048576") && n.contains("1 to ") && n.contains("elements"), "{shown}");
     let lock = succeed(&["list", "workloads", "lock-counter"]);
-    for (name, meaning) in
-        [("scope", "3 choices"), ("work-group ", "work-group of the issuer"), ("same-cu", "one compute unit")]
-    {
+    for (name, meaning) in [
+        ("scope", "3 choices"),
+        ("work-group ", "the work-group that synchronizes"),
+        ("same-cu", "one compute unit"),
+    ] {
         assert!(
             lock.lines().any(|line| line.trim_start().starts_with(name) && line.contains(meaning)),
             "{lock}"
