@@ -45,9 +45,9 @@ impl Settings {
     /// # Errors
     /// The name of a setting that is not declared or whose value is out of range, and a text that
     /// says what was expected.
-    pub fn read<'a>(
+    pub fn read(
         declared: &[Setting],
-        given: &mut dyn Iterator<Item = (&'a str, u64)>,
+        given: &mut dyn Iterator<Item = (&str, u64)>,
     ) -> Result<Settings, (String, String)> {
         let mut settings = Settings::new(declared);
         for (name, value) in given {
