@@ -182,7 +182,8 @@ fn each_diagnosis_program_is_stuck_for_its_reason() {
 #[test]
 fn work_groups_that_wait_for_each_other_must_fit_on_the_machine() {
     let lock = workloads::find("lock-counter").unwrap_or_else(|error| panic!("{error}"));
-    for (groups, policy, room) in [("5", "same-cu", "one compute unit holds 4"), ("17", "device", "holds 16")]
+    for (groups, policy, room) in
+        [("5", "same-cu", "one compute unit has room for only 4"), ("17", "device", "room for only 16")]
     {
         let mut settings = tiny(lock);
         assert_eq!(settings.set("work-groups", groups), Ok(()));
