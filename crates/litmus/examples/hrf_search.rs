@@ -11,28 +11,15 @@ use std::io::Write;
 use litmus::generate::{Bound, Generated, Kind, programs};
 use litmus::hrf::{self, Model, Options, Reading};
 
-/// The kinds of operations that the user can name.
-const KINDS: [Kind; 9] = [
-    Kind::Load,
-    Kind::Store,
-    Kind::SyncLoad,
-    Kind::SyncStore,
-    Kind::Await,
-    Kind::ConditionalLoad,
-    Kind::Exchange,
-    Kind::Fence,
-    Kind::Barrier,
-];
-
 /// The kinds with these names. Commas separate the names.
 fn kinds_named(names: &str) -> std::io::Result<Vec<Kind>> {
     let names: Vec<&str> = names.split(',').collect();
-    let known = KINDS.map(|kind| format!("{kind:?}"));
+    let known = Kind::ALL.map(|kind| format!("{kind:?}"));
     if let Some(name) = names.iter().find(|name| known.iter().all(|kind| kind != *name)) {
         let known = known.join(", ");
         return Err(std::io::Error::other(format!("there is no kind '{name}'; the kinds are {known}")));
     }
-    Ok(KINDS.into_iter().filter(|kind| names.contains(&format!("{kind:?}").as_str())).collect())
+    Ok(Kind::ALL.into_iter().filter(|kind| names.contains(&format!("{kind:?}").as_str())).collect())
 }
 
 fn race_free(generated: &Generated, reading: Reading) -> bool {

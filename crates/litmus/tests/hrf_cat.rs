@@ -121,18 +121,7 @@ impl Comparison {
 
 #[test]
 fn cat_and_exploration_agree_on_all_programs_of_two_threads_and_three_operations() {
-    let kinds = vec![
-        Kind::Load,
-        Kind::Store,
-        Kind::SyncLoad,
-        Kind::SyncStore,
-        Kind::Await,
-        Kind::ConditionalLoad,
-        Kind::Exchange,
-        Kind::Take,
-        Kind::Fence,
-        Kind::Barrier,
-    ];
+    let kinds = Kind::ALL.to_vec();
     let bound = Bound { kinds, single_thread_scopes: true, ..Bound::new(2, 3, 2) };
     let mut comparison = Comparison::new();
     for _ in 0..3 {

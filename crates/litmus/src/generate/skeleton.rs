@@ -32,6 +32,20 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// All kinds.
+    pub const ALL: [Kind; 10] = [
+        Kind::Load,
+        Kind::Store,
+        Kind::SyncLoad,
+        Kind::SyncStore,
+        Kind::Await,
+        Kind::ConditionalLoad,
+        Kind::Exchange,
+        Kind::Take,
+        Kind::Fence,
+        Kind::Barrier,
+    ];
+
     /// Whether an operation of this kind accesses a location.
     #[must_use]
     pub const fn accesses(self) -> bool {
