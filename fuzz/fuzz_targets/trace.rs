@@ -18,15 +18,14 @@ static MACHINE: LazyLock<System> =
     LazyLock::new(|| Systems::with_folder("none").load("hrf-8cu").expect("a built-in machine"));
 
 fuzz_target!(|text: &str| {
-    let trace: Trace = match text.parse() {
+    let trace = match Trace::read(text, Subject::named) {
         Ok(trace) => trace,
         Err(error) => {
-            let error: explore::trace::TraceError = error;
             assert!(error.line > 0 && !error.what.is_empty());
             return;
         }
     };
-    assert_eq!(trace.to_string().parse(), Ok(trace.clone()));
+    assert_eq!(Trace::read(&trace.to_string(), Subject::named), Ok(trace.clone()));
     let Some(subject) = Subject::named(&trace.protocol) else { return };
     let looks = Cell::new(0);
     let stop = || {

@@ -24,7 +24,8 @@ fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
 }
 
 fn is_same<P: Protocol>(trace: &Trace) -> bool {
-    let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
+    let read =
+        Trace::read(&trace.to_string(), Subject::named).unwrap_or_else(|error| panic!("{error}:\n{trace}"));
     assert_eq!(&read, trace);
     read.replay(&Subject::of::<P>(), u64::MAX, &|| false).expect("supported").verdict == Verdict::Same
 }
@@ -52,7 +53,7 @@ fn counterexamples_reproduce_on_their_protocol_only() {
 
 #[test]
 fn other_moves_have_another_end() {
-    let trace: Trace = GOOD.parse().expect("the file is correct");
+    let trace = Trace::read(GOOD, Subject::named).expect("the file is correct");
     let with = |change: &dyn Fn(&mut Vec<Move>)| {
         let mut other = trace.clone();
         change(&mut other.violation.moves);
@@ -119,7 +120,8 @@ fn every_kind_of_fault_reproduces_and_is_distinguished() {
     let all = [Fault::Impossible, Fault::Deadlock, Fault::Unquiet, Fault::Livelock, Fault::ThinAir];
     assert!(kinds.keys().eq(&all), "{:?}", kinds.keys());
     for (kind, trace) in kinds {
-        let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
+        let read = Trace::read(&trace.to_string(), Subject::named)
+            .unwrap_or_else(|error| panic!("{error}:\n{trace}"));
         assert_eq!(read, trace);
         let subject = Subject::named(&trace.protocol).expect("a protocol");
         let verdict = |trace: &Trace| {
@@ -172,7 +174,7 @@ fn a_read_of_an_invalid_address_is_found_and_reproduces() {
     let models = vec![String::from("opencl")];
     let finding = Finding { test: 0, placement, bounds: COMBINING, models, violation };
     let mut trace = Trace::of("vi", &test, &finding).seeded(mutant);
-    let read: Trace = trace.to_string().parse().expect("it reads back");
+    let read = Trace::read(&trace.to_string(), Subject::named).expect("it reads back");
     let verdict = |trace: &Trace| trace.replay(&subject, u64::MAX, &|| false).expect("supported").verdict;
     assert_eq!(verdict(&read), Verdict::Same);
     trace.mutant = None;
@@ -195,7 +197,7 @@ fn every_generated_test_reads_back() {
             Finding { test: 0, placement: 0, bounds: COMBINING, models, violation: violation.clone() };
         let trace = Trace::of("vi", test, &finding);
         let text = trace.to_string();
-        assert_eq!(text.parse(), Ok(trace), "{text}");
+        assert_eq!(Trace::read(&text, Subject::named), Ok(trace), "{text}");
         changed.extend(text.lines().find_map(|line| line.strip_prefix("changes ").map(str::to_owned)));
     }
     assert!(changed.contains("remote") && changed.contains("host-first single"), "{changed:?}");
@@ -236,7 +238,7 @@ issue 0
 #[test]
 fn a_replay_makes_only_moves_of_a_search() {
     let end = |text: &str| {
-        let trace: Trace = text.parse().expect("it is a trace");
+        let trace = Trace::read(&text, Subject::named).expect("it is a trace");
         let replayed = trace.replay(&Subject::of::<Vi>(), u64::MAX, &|| false).expect("supported");
         assert_eq!(replayed.verdict, Verdict::Misfit);
         replayed.end
@@ -318,19 +320,20 @@ fn errors_in_a_file_name_the_line() {
         ("moves\n", "", 31, "expected `moves` and its value"),
         ("deliver 0 1 0", "deliver 0 1", 33, "`deliver 0 1` is no move"),
     ];
-    assert!(GOOD.parse::<Trace>().is_ok());
+    assert!(Trace::read(GOOD, Subject::named).is_ok());
     for (from, to, line, what) in cases {
         let bad = GOOD.replacen(from, to, 1);
         assert_ne!(bad, GOOD, "{from}");
-        let error = bad.parse::<Trace>().expect_err(to);
+        let error = Trace::read(&bad, Subject::named).expect_err(to);
         assert_eq!(error.line, line, "{error}");
         assert!(error.to_string().contains(what), "{error}");
     }
     let staged = GOOD.replacen("\nchanges", "\nstages 1 0\nchanges", 1);
-    assert_eq!(staged.parse::<Trace>().map(|trace| trace.to_string()), Ok(staged.clone()));
-    let error = staged.replacen("stages 1 0", "stages 1 x", 1).parse::<Trace>().expect_err("no stage");
+    assert_eq!(Trace::read(&staged, Subject::named).map(|trace| trace.to_string()), Ok(staged.clone()));
+    let error =
+        Trace::read(&staged.replacen("stages 1 0", "stages 1 x", 1), Subject::named).expect_err("no stage");
     assert_eq!(error.to_string(), "line 17: found `x`, expected a stage's number");
-    let error = "fencepost trace 1\ntest x\n".parse::<Trace>().expect_err("it ends");
+    let error = Trace::read("fencepost trace 1\ntest x\n", Subject::named).expect_err("it ends");
     assert_eq!(error.to_string(), "line 3: the text ends, expected `protocol`");
 }
 
@@ -374,9 +377,9 @@ fn a_damaged_file_is_rejected_without_a_panic() {
     let (mut read, mut played) = (0, 0);
     for _ in 0..4000 {
         let text = changed(&mut dice, GOOD);
-        let Ok(trace) = text.parse::<Trace>() else { continue };
+        let Ok(trace) = Trace::read(&text, Subject::named) else { continue };
         read += 1;
-        assert_eq!(trace.to_string().parse(), Ok(trace.clone()), "{text}");
+        assert_eq!(Trace::read(&trace.to_string(), Subject::named), Ok(trace.clone()), "{text}");
         let replayed = trace.replay(&Subject::of::<Hlrc>(), u64::MAX, &|| false);
         if let Ok(replayed) = replayed {
             played += 1;

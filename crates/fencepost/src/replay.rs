@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use explore::trace::{Obstacle, Verdict};
-use explore::{Replay, Trace, chart};
+use explore::{Replay, Subject, Trace, chart};
 use lab::replay::Timed;
 use lab::systems::{Changes, Systems};
 use lab::verify::{Replayed, ReplayedRun, protocols};
@@ -23,9 +23,8 @@ use crate::words::grouped;
 pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let text = files::read_text(path).map_err(Failure::BadInput)?;
     let place = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
-    let trace: Trace = text.parse().map_err(|error: explore::trace::TraceError| {
-        Failure::BadInput(format!("{}:{}: {}", path.display(), error.line, error.what))
-    })?;
+    let trace = Trace::read(&text, Subject::named)
+        .map_err(|error| Failure::BadInput(format!("{}:{}: {}", path.display(), error.line, error.what)))?;
     let name = &*trace.protocol;
     protocols(Some(name)).map_err(Failure::BadInput)?;
     let listening = Listening::start();

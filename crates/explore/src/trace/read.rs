@@ -1,7 +1,5 @@
 //! The reader of the file of a trace.
 
-use core::str::FromStr;
-
 use litmus::program::Program;
 use proto::{Agent, Symbol, Width};
 
@@ -105,12 +103,16 @@ impl<'a> Lines<'a> {
         }
     }
 
-    /// The seeded fault, if the next line names one.
-    fn mutant(&mut self, protocol: &str) -> Result<Option<Mutant>, TraceError> {
+    /// The seeded fault, if the next line names one. `subject` gives the protocol with a name.
+    fn mutant(
+        &mut self,
+        protocol: &str,
+        subject: fn(&str) -> Option<Subject>,
+    ) -> Result<Option<Mutant>, TraceError> {
         if !self.peeks("seeded") {
             return Ok(None);
         }
-        let Some(subject) = Subject::named(protocol) else {
+        let Some(subject) = subject(protocol) else {
             return self.expected(protocol, "the name of a protocol");
         };
         let name = self.field("seeded")?;
@@ -239,10 +241,13 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl FromStr for Trace {
-    type Err = TraceError;
-
-    fn from_str(text: &str) -> Result<Trace, TraceError> {
+impl Trace {
+    /// Reads the text of the file of a trace. `subject` gives the protocol with a name. It is called
+    /// only if the trace has a seeded fault.
+    ///
+    /// # Errors
+    /// If the text is not a trace. The error names the line.
+    pub fn read(text: &str, subject: fn(&str) -> Option<Subject>) -> Result<Trace, TraceError> {
         let mut lines = Lines { lines: text.lines().enumerate().peekable(), line: 0 };
         let head = lines.next().unwrap_or_default();
         if head != HEAD {
@@ -251,7 +256,7 @@ impl FromStr for Trace {
         }
         let test = lines.field("test")?.to_owned();
         let protocol = lines.field("protocol")?.to_owned();
-        let mutant = lines.mutant(&protocol)?;
+        let mutant = lines.mutant(&protocol, subject)?;
         let models = lines.field("models")?.split_whitespace().map(str::to_owned).collect();
         let bounds = lines.bounds()?;
         let agents = lines.agents()?;

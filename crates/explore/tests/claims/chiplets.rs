@@ -65,7 +65,7 @@ fn a_trace_with_chiplets_reproduces() {
     let trace = Trace::of("hlrc", &tests[finding.test], finding);
     let text = trace.to_string();
     assert!(text.contains("chiplets 2\npages 1 0\n"), "{text}");
-    let read: Trace = text.parse().expect("it is a trace");
+    let read = Trace::read(&text, Subject::named).expect("it is a trace");
     assert_eq!((read.bounds.chiplets, read.bounds.pages), (2, (1, 0)));
     assert_eq!(read.draw(&subject).expect("it runs").end.fault(), Some(Fault::Outcome));
     for (wrong, expected) in [
@@ -74,7 +74,7 @@ fn a_trace_with_chiplets_reproduces() {
     ] {
         let key = wrong.split_once(' ').map(|(key, _)| key).unwrap_or_default();
         let line = text.lines().find(|line| line.starts_with(key)).expect("it exists");
-        let error = text.replacen(line, wrong, 1).parse::<Trace>().expect_err(wrong).to_string();
+        let error = Trace::read(&text.replacen(line, wrong, 1), Subject::named).expect_err(wrong).to_string();
         assert!(error.contains(expected), "{error}");
     }
 }

@@ -166,7 +166,7 @@ fn a_trace_with_a_preemption_reproduces() {
     let trace = without_release();
     let text = trace.to_string();
     assert!(text.contains("\npreemptions 1\n") && text.contains("\npreempt 1\nresume 1 0\n"), "{text}");
-    let read: Trace = text.parse().expect("it reads back");
+    let read = Trace::read(&text, Subject::named).expect("it reads back");
     assert_eq!(read, trace);
     assert!(trace.title().contains("up to 1 preemption"), "{}", trace.title());
     let subject = Subject::named("vi").expect("a protocol");

@@ -171,7 +171,7 @@ mod tests {
             let files = verified.files(finding);
             let (ending, trace) = &files[0];
             assert_eq!(*ending, "trace");
-            trace.parse::<Trace>().expect("it is a trace");
+            Trace::read(trace, Subject::named).expect("it is a trace");
             assert_eq!(files.len() == 3, finding < last);
         }
     }

@@ -38,7 +38,8 @@ fn timed(trace: &Trace) -> Result<Timed, String> {
 /// Asserts that the trace can be written and read again, and that its fault occurs in the timed
 /// replay.
 fn comes_out(trace: &Trace) {
-    let read: Trace = trace.to_string().parse().unwrap_or_else(|error| panic!("{error}:\n{trace}"));
+    let read =
+        Trace::read(&trace.to_string(), Subject::named).unwrap_or_else(|error| panic!("{error}:\n{trace}"));
     assert_eq!(&read, trace);
     let timed = timed(&read).unwrap_or_else(|why| panic!("{why}:\n{trace}"));
     assert_eq!(timed.verdict, Verdict::Same, "{}:\n{trace}", timed.end);
@@ -86,7 +87,7 @@ fn refuted(
 
 #[test]
 fn the_recorded_counterexample_is_reproduced_on_every_machine() {
-    let trace: Trace = KEPT.parse().expect("it is kept");
+    let trace = Trace::read(KEPT, Subject::named).expect("it is kept");
     let subject = Subject::of::<zoo::hlrc::Hlrc>();
     for name in Systems::with_folder("none").names() {
         let timed = replay(&trace, &subject, &machine(&name), &|| false);
@@ -316,12 +317,12 @@ fn an_impossible_move_is_named_with_the_possible_ones() {
         ("serve 1 0", "deliver 1 0 3", "move 3, `deliver 1 0 3`, lets a message overtake another"),
     ];
     for (from, to, what) in cases {
-        let trace: Trace = KEPT.replacen(from, to, 1).parse().expect("it is one still");
+        let trace = Trace::read(&KEPT.replacen(from, to, 1), Subject::named).expect("it is one still");
         let why = timed(&trace).map(|timed| timed.end).expect_err(to);
         assert!(why.starts_with(what) && why.lines().count() == 1, "{why}");
     }
     // Without its last move, the run has not ended.
-    let mut short: Trace = KEPT.parse().expect("it is kept");
+    let mut short = Trace::read(KEPT, Subject::named).expect("it is kept");
     short.violation.moves.pop();
     let timed = timed(&short).expect("it can be led");
     assert_eq!(
@@ -336,8 +337,8 @@ fn findings_about_all_runs_are_not_replayed_with_timing() {
         ("Livelock", "that a program never ends"),
         ("ThinAir", "that a load returned a byte that no run writes there"),
     ] {
-        let trace: Trace =
-            KEPT.replacen("fault Outcome", &format!("fault {fault}"), 1).parse().expect("it is one still");
+        let text = KEPT.replacen("fault Outcome", &format!("fault {fault}"), 1);
+        let trace = Trace::read(&text, Subject::named).expect("it is one still");
         let why = timed(&trace).map(|timed| timed.end).expect_err(fault);
         assert_eq!(why, format!("{what} is a finding about all runs, but a timed replay shows one run"));
     }
@@ -346,7 +347,7 @@ fn findings_about_all_runs_are_not_replayed_with_timing() {
 #[test]
 fn a_thread_that_never_waits_posts_a_limited_number_of_operations() {
     let text = KEPT.replacen("|   int r0 = *x;", "|   while (1) { *x = 1; }\n|   int r0 = *x;", 1);
-    let mut trace: Trace = text.parse().expect("it is a test still");
+    let mut trace = Trace::read(&text, Subject::named).expect("it is a test still");
     trace.violation.moves.truncate(1);
     let timed = timed(&trace).expect("it can be led");
     assert_eq!(timed.end, "the timed run has not ended after the last move; possible now: `deliver 0 1 0`");
@@ -357,7 +358,7 @@ fn features_that_no_timed_machine_has_are_named() {
     let with = |from: &str, to: &str| {
         let text = KEPT.replacen(from, to, 1);
         assert_ne!(text, KEPT);
-        match text.parse::<Trace>() {
+        match Trace::read(&text, Subject::named) {
             Ok(trace) => timed(&trace).map(|timed| timed.end).expect_err(to),
             Err(error) => error.to_string(),
         }
@@ -398,7 +399,7 @@ fn any_damaged_file_is_read_or_refused() {
             }
         }
         let text: String = lines.iter().map(|line| line.join(" ") + "\n").collect();
-        let Ok(trace) = text.parse::<Trace>() else { continue };
+        let Ok(trace) = Trace::read(&text, Subject::named) else { continue };
         let Some(subject) = Subject::named(&trace.protocol) else { continue };
         match replay(&trace, &subject, &machine, &|| false) {
             Ok(_) => ended += 1,

@@ -276,7 +276,7 @@ fn boundaries_and_preemptions_out_of_order_are_refused() {
     ];
     for (text, from, to, refused, open) in cases {
         assert!(text.contains(from), "{text}");
-        let trace: Trace = text.replacen(from, to, 1).parse().expect("it is one still");
+        let trace = Trace::read(&text.replacen(from, to, 1), Subject::named).expect("it is one still");
         let why = timed(&trace).map(|timed| timed.end).expect_err(to);
         let said = format!("{refused} is not possible on the timed machine; possible: ");
         assert!(why.contains(&said) && why.contains(open), "{why}");
