@@ -6,7 +6,7 @@
 use core::cell::Cell;
 use std::sync::LazyLock;
 
-use explore::{Subject, Trace};
+use explore::Trace;
 use lab::systems::Systems;
 use libfuzzer_sys::fuzz_target;
 use sim::config::System;
@@ -18,15 +18,15 @@ static MACHINE: LazyLock<System> =
     LazyLock::new(|| Systems::with_folder("none").load("hrf-8cu").expect("a built-in machine"));
 
 fuzz_target!(|text: &str| {
-    let trace = match Trace::read(text, Subject::named) {
+    let trace = match Trace::read(text, subjects::explored) {
         Ok(trace) => trace,
         Err(error) => {
             assert!(error.line > 0 && !error.what.is_empty());
             return;
         }
     };
-    assert_eq!(Trace::read(&trace.to_string(), Subject::named), Ok(trace.clone()));
-    let Some(subject) = Subject::named(&trace.protocol) else { return };
+    assert_eq!(Trace::read(&trace.to_string(), subjects::explored), Ok(trace.clone()));
+    let Some(subject) = subjects::explored(&trace.protocol) else { return };
     let looks = Cell::new(0);
     let stop = || {
         looks.set(looks.get() + 1);

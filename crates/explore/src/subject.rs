@@ -59,17 +59,4 @@ impl Subject {
             stressed: stressed::of::<P>,
         }
     }
-
-    /// The subject of the protocol with this name, or `None` if no protocol has the name.
-    #[must_use]
-    pub fn named(name: &str) -> Option<Subject> {
-        struct Of;
-        impl zoo::Visit for Of {
-            type Output = Subject;
-            fn visit<P: Protocol>(self) -> Subject {
-                Subject::of::<P>()
-            }
-        }
-        zoo::with(name, Of)
-    }
 }

@@ -72,7 +72,7 @@ const OVERTAKING: [&str; 3] = ["written-then-loaded", "written-then-loaded-remot
 fn refuted(protocol: &str, tests: &[Test], overtaking: bool) -> Vec<Trace> {
     let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining).evicting();
     let options = Options::new(vec![bounds.overtaking(overtaking)]);
-    let subject = Subject::named(protocol).expect("it is a protocol");
+    let subject = subjects::explored(protocol).expect("it is a protocol");
     let verification = verify::verify(&subject, tests, &options).expect("its models are known");
     verification.findings.iter().map(|found| Trace::of(protocol, &tests[found.test], found)).collect()
 }
@@ -85,7 +85,7 @@ fn protocols_without_epochs_need_fifo_channels_and_their_counterexamples_name_th
     });
     for info in zoo::ALL {
         let protocol = info.name;
-        let subject = Subject::named(protocol).expect("it is a protocol");
+        let subject = subjects::explored(protocol).expect("it is a protocol");
         assert_eq!(refuted(protocol, &tests, false), [], "{protocol}");
         let traces = refuted(protocol, &tests, true);
         // No counterexample of the protocols with epochs is known. A core has one pending access to a
@@ -98,7 +98,7 @@ fn protocols_without_epochs_need_fifo_channels_and_their_counterexamples_name_th
         assert!(!traces.is_empty(), "{protocol} keeps its claims on channels without order");
         for trace in traces {
             // Another machine numbers its messages anew.
-            let read = Trace::read(&trace.to_string(), Subject::named).expect("it reads back");
+            let read = Trace::read(&trace.to_string(), subjects::explored).expect("it reads back");
             assert_eq!(read, trace);
             let replayed = read.replay(&subject, u64::MAX, &|| false).expect("it fits");
             assert_eq!(replayed.verdict, Verdict::Same, "{protocol}: {trace}");

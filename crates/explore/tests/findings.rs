@@ -60,7 +60,7 @@ fn refuted_and_repaired<Published: Protocol, Repaired: Protocol>(model: &str, fo
     let finding = Finding { test: 0, placement: 0, bounds: BOUNDS, models, violation };
     let trace = Trace::of(name, &test, &finding);
     is_kept(&format!("{name}.trace"), &trace.to_string());
-    let kept = Trace::read(&trace.to_string(), Subject::named).expect("it reads back");
+    let kept = Trace::read(&trace.to_string(), subjects::explored).expect("it reads back");
     assert_eq!(kept, trace);
 
     let replayed = kept.replay(&Subject::of::<Published>(), u64::MAX, &|| false).expect("supported");

@@ -484,7 +484,8 @@ fn a_kernel_that_begins_without_an_invalidation_is_found() {
 fn protocols_without_epochs_need_the_order_of_channels() {
     for info in zoo::ALL {
         let options = Options { overtaking: true, ..options(None, 1_000) };
-        let found = stress(&Subject::named(info.name).expect("a protocol"), &options).expect("known claims");
+        let found =
+            stress(&subjects::explored(info.name).expect("a protocol"), &options).expect("known claims");
         // No failure without the order of channels is known of the protocols with epochs.
         if info.name.starts_with("stc-") {
             let is_published = zoo::reads_stale_copies(info.name);

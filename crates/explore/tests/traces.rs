@@ -24,8 +24,8 @@ fn found<P: Protocol>(tests: &[Test], bounds: Bounds) -> Vec<Trace> {
 }
 
 fn is_same<P: Protocol>(trace: &Trace) -> bool {
-    let read =
-        Trace::read(&trace.to_string(), Subject::named).unwrap_or_else(|error| panic!("{error}:\n{trace}"));
+    let read = Trace::read(&trace.to_string(), subjects::explored)
+        .unwrap_or_else(|error| panic!("{error}:\n{trace}"));
     assert_eq!(&read, trace);
     read.replay(&Subject::of::<P>(), u64::MAX, &|| false).expect("supported").verdict == Verdict::Same
 }
@@ -53,7 +53,7 @@ fn counterexamples_reproduce_on_their_protocol_only() {
 
 #[test]
 fn other_moves_have_another_end() {
-    let trace = Trace::read(GOOD, Subject::named).expect("the file is correct");
+    let trace = Trace::read(GOOD, subjects::explored).expect("the file is correct");
     let with = |change: &dyn Fn(&mut Vec<Move>)| {
         let mut other = trace.clone();
         change(&mut other.violation.moves);
@@ -97,7 +97,7 @@ fn of_every_kind() -> BTreeMap<Fault, Trace> {
     let mut kinds = BTreeMap::new();
     let test = Test::read("waits", WAITS).expect("a test");
     for protocol in ["vi", "hlrc-repaired"] {
-        let subject = Subject::named(protocol).expect("a protocol");
+        let subject = subjects::explored(protocol).expect("a protocol");
         for mutant in mutants::all(&subject) {
             let mut explorer = Explorer::new(&subject, COMBINING, Some(mutant.seeded_fault));
             let mut limits = Limits { states_max: 20_000, ..Limits::default() };
@@ -120,10 +120,10 @@ fn every_kind_of_fault_reproduces_and_is_distinguished() {
     let all = [Fault::Impossible, Fault::Deadlock, Fault::Unquiet, Fault::Livelock, Fault::ThinAir];
     assert!(kinds.keys().eq(&all), "{:?}", kinds.keys());
     for (kind, trace) in kinds {
-        let read = Trace::read(&trace.to_string(), Subject::named)
+        let read = Trace::read(&trace.to_string(), subjects::explored)
             .unwrap_or_else(|error| panic!("{error}:\n{trace}"));
         assert_eq!(read, trace);
-        let subject = Subject::named(&trace.protocol).expect("a protocol");
+        let subject = subjects::explored(&trace.protocol).expect("a protocol");
         let verdict = |trace: &Trace| {
             let replayed = trace.replay(&subject, u64::MAX, &|| false);
             replayed.expect("supported").verdict
@@ -152,7 +152,7 @@ fn every_kind_of_fault_reproduces_and_is_distinguished() {
 /// the program counts as unsupported.
 #[test]
 fn a_read_of_an_invalid_address_is_found_and_reproduces() {
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let shipped = corpus::shipped().expect("they are tests");
     let test =
         shipped.into_iter().find(|test| test.name == "caches/told-where.litmus").expect("it is shipped");
@@ -174,7 +174,7 @@ fn a_read_of_an_invalid_address_is_found_and_reproduces() {
     let models = vec![String::from("opencl")];
     let finding = Finding { test: 0, placement, bounds: COMBINING, models, violation };
     let mut trace = Trace::of("vi", &test, &finding).seeded(mutant);
-    let read = Trace::read(&trace.to_string(), Subject::named).expect("it reads back");
+    let read = Trace::read(&trace.to_string(), subjects::explored).expect("it reads back");
     let verdict = |trace: &Trace| trace.replay(&subject, u64::MAX, &|| false).expect("supported").verdict;
     assert_eq!(verdict(&read), Verdict::Same);
     trace.mutant = None;
@@ -186,7 +186,7 @@ fn a_read_of_an_invalid_address_is_found_and_reproduces() {
 #[test]
 fn every_generated_test_reads_back() {
     // The claims include remote operations and fences.
-    let rsp = Subject::named("rsp").expect("a protocol");
+    let rsp = subjects::explored("rsp").expect("a protocol");
     let claims = rsp.info.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model"));
     let tests = corpus::generated(&claims.collect::<Vec<_>>(), true, 3, true, 1, &|| false);
     let mut changed = BTreeSet::new();
@@ -197,7 +197,7 @@ fn every_generated_test_reads_back() {
             Finding { test: 0, placement: 0, bounds: COMBINING, models, violation: violation.clone() };
         let trace = Trace::of("vi", test, &finding);
         let text = trace.to_string();
-        assert_eq!(Trace::read(&text, Subject::named), Ok(trace), "{text}");
+        assert_eq!(Trace::read(&text, subjects::explored), Ok(trace), "{text}");
         changed.extend(text.lines().find_map(|line| line.strip_prefix("changes ").map(str::to_owned)));
     }
     assert!(changed.contains("remote") && changed.contains("host-first single"), "{changed:?}");
@@ -238,7 +238,7 @@ issue 0
 #[test]
 fn a_replay_makes_only_moves_of_a_search() {
     let end = |text: &str| {
-        let trace = Trace::read(&text, Subject::named).expect("it is a trace");
+        let trace = Trace::read(text, subjects::explored).expect("it is a trace");
         let replayed = trace.replay(&Subject::of::<Vi>(), u64::MAX, &|| false).expect("supported");
         assert_eq!(replayed.verdict, Verdict::Misfit);
         replayed.end
@@ -320,20 +320,20 @@ fn errors_in_a_file_name_the_line() {
         ("moves\n", "", 31, "expected `moves` and its value"),
         ("deliver 0 1 0", "deliver 0 1", 33, "`deliver 0 1` is no move"),
     ];
-    assert!(Trace::read(GOOD, Subject::named).is_ok());
+    assert!(Trace::read(GOOD, subjects::explored).is_ok());
     for (from, to, line, what) in cases {
         let bad = GOOD.replacen(from, to, 1);
         assert_ne!(bad, GOOD, "{from}");
-        let error = Trace::read(&bad, Subject::named).expect_err(to);
+        let error = Trace::read(&bad, subjects::explored).expect_err(to);
         assert_eq!(error.line, line, "{error}");
         assert!(error.to_string().contains(what), "{error}");
     }
     let staged = GOOD.replacen("\nchanges", "\nstages 1 0\nchanges", 1);
-    assert_eq!(Trace::read(&staged, Subject::named).map(|trace| trace.to_string()), Ok(staged.clone()));
-    let error =
-        Trace::read(&staged.replacen("stages 1 0", "stages 1 x", 1), Subject::named).expect_err("no stage");
+    assert_eq!(Trace::read(&staged, subjects::explored).map(|trace| trace.to_string()), Ok(staged.clone()));
+    let error = Trace::read(&staged.replacen("stages 1 0", "stages 1 x", 1), subjects::explored)
+        .expect_err("no stage");
     assert_eq!(error.to_string(), "line 17: found `x`, expected a stage's number");
-    let error = Trace::read("fencepost trace 1\ntest x\n", Subject::named).expect_err("it ends");
+    let error = Trace::read("fencepost trace 1\ntest x\n", subjects::explored).expect_err("it ends");
     assert_eq!(error.to_string(), "line 3: the text ends, expected `protocol`");
 }
 
@@ -377,9 +377,9 @@ fn a_damaged_file_is_rejected_without_a_panic() {
     let (mut read, mut played) = (0, 0);
     for _ in 0..4000 {
         let text = changed(&mut dice, GOOD);
-        let Ok(trace) = Trace::read(&text, Subject::named) else { continue };
+        let Ok(trace) = Trace::read(&text, subjects::explored) else { continue };
         read += 1;
-        assert_eq!(Trace::read(&trace.to_string(), Subject::named), Ok(trace.clone()), "{text}");
+        assert_eq!(Trace::read(&trace.to_string(), subjects::explored), Ok(trace.clone()), "{text}");
         let replayed = trace.replay(&Subject::of::<Hlrc>(), u64::MAX, &|| false);
         if let Ok(replayed) = replayed {
             played += 1;

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::path::Path;
 
 use explore::trace::{Obstacle, Verdict};
-use explore::{Replay, Subject, Trace, chart};
+use explore::{Replay, Trace, chart};
 use lab::replay::Timed;
 use lab::systems::{Changes, Systems};
 use lab::verify::{Replayed, ReplayedRun, protocols};
@@ -23,7 +23,7 @@ use crate::words::grouped;
 pub(crate) fn replay(path: &Path, arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     let text = files::read_text(path).map_err(Failure::BadInput)?;
     let place = |what: String| Failure::BadInput(format!("{}: {what}", path.display()));
-    let trace = Trace::read(&text, Subject::named)
+    let trace = Trace::read(&text, subjects::explored)
         .map_err(|error| Failure::BadInput(format!("{}:{}: {}", path.display(), error.line, error.what)))?;
     let name = &*trace.protocol;
     protocols(Some(name)).map_err(Failure::BadInput)?;

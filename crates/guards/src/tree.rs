@@ -16,8 +16,12 @@ const CRATES: [&str; 5] = ["proto", "zoo", "drive", "litmus", "explore"];
 /// in the rewritten tree.
 const TRIAL_MANIFEST: &str = "[package]\nname = \"trial\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n\
      [dependencies]\nexplore.workspace = true\nproto.workspace = true\nzoo.workspace = true\n";
-const TRIAL_MAIN: &str = "mod switch {\n    pub use proto::guard::*;\n}\nmod trial;\n\n\
-     fn main() {\n    std::process::exit(trial::main(std::env::args().skip(1).collect()));\n}\n";
+const TRIAL_MAIN: &str = "mod explored;\nmod switch {\n    pub use proto::guard::*;\n}\nmod trial;\n\n\
+     fn main() {\n    let arguments = std::env::args().skip(1).collect();\n    \
+     std::process::exit(trial::main(arguments, explored::explored));\n}\n";
+/// The file that looks up a protocol by its name. The crate `trial` gets a copy of this file, and does
+/// not depend on the crate of the file, because that crate needs the simulator.
+const EXPLORED: &str = "crates/subjects/src/explored.rs";
 /// Rust code that is added to the rewritten tree. It implements the trait `KeyPart` for the types
 /// that occur in keys of the protocols. The trait gives a substitute for a part of a key. The
 /// substitute of a `NodeId` has the index 0, but keeps the kind of the node.
@@ -130,6 +134,7 @@ impl Tree {
         copy(&root.join("litmus"), &tree.join("litmus"), "litmus")?;
         let trial = root.join("crates/guards/src/trial");
         copy(&trial, &tree.join("crates/trial/src/trial"), "rs")?;
+        write(&tree.join("crates/trial/src/explored.rs"), &read(&root.join(EXPLORED))?)?;
         write(&tree.join("crates/trial/Cargo.toml"), TRIAL_MANIFEST)?;
         write(&tree.join("crates/trial/src/main.rs"), TRIAL_MAIN)?;
         write(&tree.join("Cargo.toml"), &without_default_members(&read(&root.join("Cargo.toml"))?)?)?;

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use kernel::{FaultKind, Program, WrongAnswer};
-use proto::Protocol;
 use sim::config::System;
 use sim::error::RunError;
 use sim::probe::{Probe, WaveAt};
@@ -82,22 +81,8 @@ pub fn program_on<Pr: Probe>(
     options: RunOptions,
     probe: &mut Pr,
 ) -> Result<Outcome, RunError> {
-    let subject = timed(protocol).expect("`protocol` is in the list of protocols");
+    let subject = subjects::timed(protocol).expect("`protocol` is in the list of protocols");
     sim::run_subject(&subject, system, program, &options, probe)
-}
-
-/// The protocol with the name `protocol`, in the form that the simulator runs. `None` if no
-/// protocol has this name. This function is the only code of this module that the compiler
-/// generates once for each protocol.
-pub(crate) fn timed(protocol: &str) -> Option<sim::Subject> {
-    struct SubjectOf;
-    impl zoo::Visit for SubjectOf {
-        type Output = sim::Subject;
-        fn visit<P: Protocol>(self) -> sim::Subject {
-            sim::Subject::of::<P>()
-        }
-    }
-    zoo::with(protocol, SubjectOf)
 }
 
 /// Returns true if a run failed because the user's settings do not fit the input or the machine.

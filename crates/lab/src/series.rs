@@ -9,7 +9,6 @@ use sim::sample::{LEVELS, Sample};
 use crate::error::{Error, printable};
 use crate::experiment::Experiment;
 use crate::record::Record;
-use crate::run::timed;
 use crate::table::{Column, Values};
 
 /// The values of some counters at the end of each interval of a run.
@@ -43,7 +42,8 @@ impl Series {
     /// # Errors
     /// If the machine has no counter of a name, or if a name is given twice.
     pub fn of(experiment: &Experiment, every: NonZeroU64, names: &[String]) -> Result<Series, Error> {
-        let subject = timed(experiment.scenario.protocol).expect("a scenario has a protocol of the list");
+        let subject =
+            subjects::timed(experiment.scenario.protocol).expect("a scenario has a protocol of the list");
         let known = sim::counter_names(&subject, &experiment.system)
             .map_err(|error| Error::Impossible(error.to_string()))?;
         let mut counters: Vec<String> = Vec::new();

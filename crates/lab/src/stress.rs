@@ -1,7 +1,6 @@
 //! Runs the stress test of a protocol, and describes the failure of a test. The stress test runs
 //! random programs on the protocol.
 
-use explore::Subject;
 use explore::stress::{self, Options, StressReport};
 use proto::words::{grouped, plural};
 
@@ -10,7 +9,8 @@ use proto::words::{grouped, plural};
 /// # Errors
 /// If no protocol has this name, or if the options are impossible. The error is a sentence.
 pub fn stress(protocol: &str, options: &Options<'_>) -> Result<StressReport, String> {
-    let subject = Subject::named(protocol).ok_or_else(|| format!("{protocol}: there is no such protocol"))?;
+    let subject =
+        subjects::explored(protocol).ok_or_else(|| format!("{protocol}: there is no such protocol"))?;
     stress::stress(&subject, options).map_err(|why| format!("{protocol}: {why}"))
 }
 

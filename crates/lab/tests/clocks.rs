@@ -59,8 +59,8 @@ fn comes_out<P: Protocol>(load: &str, bounds: Bounds) -> Trace {
     let mut test = test;
     test.placements = vec![placement];
     let trace = Trace::of("toy", &test, &Finding { test: 0, placement: 0, bounds, models, violation });
-    let read =
-        Trace::read(&trace.to_string(), Subject::named).unwrap_or_else(|error| panic!("{error}:\n{trace}"));
+    let read = Trace::read(&trace.to_string(), subjects::explored)
+        .unwrap_or_else(|error| panic!("{error}:\n{trace}"));
     assert_eq!(read, trace);
     let system = Systems::with_folder("none").load("hrf-8cu").expect("a built-in machine");
     let timed = replay_as::<P>(&trace, &system, &|| false).unwrap_or_else(|why| panic!("{why}:\n{trace}"));

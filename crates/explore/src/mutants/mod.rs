@@ -13,6 +13,8 @@ use proto::{
 use crate::subject::Subject;
 use rows::RowName;
 
+pub use equivalent::is_named;
+
 /// A protocol with one seeded fault.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mutant {

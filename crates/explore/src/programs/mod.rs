@@ -323,8 +323,8 @@ impl Drop for Guard<'_, '_> {
 mod tests {
     use super::*;
     use crate::subject::Subject;
-    use crate::verify::{self, Options, Progress};
-    use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+    use crate::verify::{self, Options};
+    use std::sync::atomic::{AtomicBool, Ordering};
 
     fn claims(subject: &Subject) -> Vec<Claim> {
         subject.info.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model")).collect()
@@ -335,32 +335,8 @@ mod tests {
     }
 
     #[test]
-    fn the_first_test_is_explored_before_a_second_batch_is_drawn() {
-        for protocol in ["vi", "hlrc", "rsp"] {
-            let subject = Subject::named(protocol).expect("a protocol");
-            let claims = claims(&subject);
-            let mut programs = Programs::default().and_generated(&claims, true, 6, true);
-            let (explored, ended) = (AtomicUsize::new(0), AtomicBool::new(false));
-            let progress = |_: Progress| {
-                explored.fetch_add(1, Ordering::Relaxed);
-                ended.store(true, Ordering::Relaxed);
-            };
-            let options = Options {
-                stop: &|| ended.load(Ordering::Relaxed),
-                progress: &progress,
-                ..Options::new(verify::machines())
-            };
-            let found = verify::verify_programs(&subject, &mut programs, &options).expect("known models");
-            assert!(found.tests >= 1 && explored.into_inner() >= 1, "{protocol}: {found:?}");
-            assert!(programs.drawn() <= generated::BATCH, "{protocol}: {} programs", programs.drawn());
-            assert!(!found.complete && programs.not_generated().is_some());
-            assert!(found.gaps.keys().any(|gap| gap.contains("up to family 1 of ")), "{:?}", found.gaps);
-        }
-    }
-
-    #[test]
     fn the_first_test_of_a_large_sample_is_explored_before_much_of_it_is_drawn() {
-        let subject = Subject::named("vi").expect("a protocol");
+        let subject = Subject::of::<zoo::vi::Vi>();
         let mut programs = Programs::default().and_sampled(&claims(&subject), true, 1_000_000, 7);
         let ended = AtomicBool::new(false);
         let options = Options {

@@ -101,7 +101,7 @@ mod tests {
 
     #[test]
     fn a_prepared_run_explores_as_many_states_as_the_verification() {
-        let subject = Subject::named("vi").expect("a protocol");
+        let subject = Subject::of::<zoo::vi::Vi>();
         let (name, text) = crate::corpus::SHIPPED[0];
         let test = Test::read(name, text).expect("it is read");
         let options = Options::new(machines());

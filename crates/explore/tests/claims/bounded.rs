@@ -3,8 +3,8 @@
 //! generated programs with up to three operations, of message programs and of larger programs.
 
 use explore::claim::Claim;
+use explore::corpus;
 use explore::verify::{self, Options, Status, Verification};
-use explore::{Subject, corpus};
 
 /// The fraction of the tests about caches that each protocol explores: one in this number.
 /// Successive protocols explore different tests. The command `fencepost verify` explores all of
@@ -27,7 +27,7 @@ const TIMED_THREADS_MAX: usize = 2;
 const SYNCHRONIZED_MIN: usize = 10;
 
 fn verified(protocol: &str) -> Verification {
-    let subject = Subject::named(protocol).expect("a protocol");
+    let subject = subjects::explored(protocol).expect("a protocol");
     let claims = Claim::all_of(&subject.info).expect("known models");
     let shipped = corpus::shipped().expect("they are tests");
     let is_of = |test: &verify::Test, folder| test.name.starts_with(folder);

@@ -3,7 +3,7 @@
 use explore::claim::Claim;
 use explore::verify::census::Dimension;
 use explore::verify::{self, Census, Dimensions, Options, Test};
-use explore::{Bounds, Placement, Subject, corpus};
+use explore::{Bounds, Placement, corpus};
 use proto::{Width, WritePolicy};
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
@@ -33,7 +33,7 @@ forall (1:r0=1 /\\ 1:r1=1)
 fn census(change: impl Fn(Placement) -> Placement) -> Census {
     let mut test = Test::read("passed", PASSED).expect("a test");
     test.placements = vec![change(test.placements[0].clone())];
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let options = Options::new(vec![COMBINING, COMBINING.tight()]);
     verify::verify(&subject, &[test], &options).expect("known models").census
 }
@@ -98,10 +98,10 @@ const PAIRED: [Dimension; 5] =
 
 #[test]
 fn the_dimension_programs_cover_all_pairs_of_values() {
-    let claims = Claim::all_of(&Subject::named("vi").expect("a protocol").info).expect("known models");
+    let claims = Claim::all_of(&subjects::explored("vi").expect("a protocol").info).expect("known models");
     let mut tests = corpus::dimensions(&claims);
     tests.retain(|test| test.name != "dimensions/ways");
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let census = verify::verify(&subject, &tests, &Options::new(verify::machines())).expect("models").census;
     let apart: Vec<_> =
         census.apart.iter().map(|&(one, other)| [one, other].map(|at| &census.shares[at])).collect();

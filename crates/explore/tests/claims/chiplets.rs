@@ -1,7 +1,7 @@
 //! Several chiplets in the bounded machine.
 
 use explore::verify::{self, Options, Status, Test, Verification};
-use explore::{Bounds, Fault, Subject, Trace, corpus};
+use explore::{Bounds, Fault, Trace, corpus};
 use proto::{LineAddr, WritePolicy};
 
 const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
@@ -16,7 +16,7 @@ fn tests() -> Vec<Test> {
 }
 
 fn verified(protocol: &str, bounds: Vec<Bounds>) -> Verification {
-    let subject = Subject::named(protocol).expect("a protocol");
+    let subject = subjects::explored(protocol).expect("a protocol");
     let options = Options { jobs: 2, ..Options::new(bounds) };
     verify::verify(&subject, &tests(), &options).expect("known models")
 }
@@ -59,13 +59,13 @@ fn lines_in_one_bank_behave_differently_from_lines_apart() {
 fn a_trace_with_chiplets_reproduces() {
     let bounds = COMBINING.chiplets(2, (1, 0));
     let tests = tests();
-    let subject = Subject::named("hlrc").expect("a protocol");
+    let subject = subjects::explored("hlrc").expect("a protocol");
     let verification = verify::verify(&subject, &tests, &Options::new(vec![bounds])).expect("known models");
     let finding = verification.findings.first().expect("it is refuted");
     let trace = Trace::of("hlrc", &tests[finding.test], finding);
     let text = trace.to_string();
     assert!(text.contains("chiplets 2\npages 1 0\n"), "{text}");
-    let read = Trace::read(&text, Subject::named).expect("it is a trace");
+    let read = Trace::read(&text, subjects::explored).expect("it is a trace");
     assert_eq!((read.bounds.chiplets, read.bounds.pages), (2, (1, 0)));
     assert_eq!(read.draw(&subject).expect("it runs").end.fault(), Some(Fault::Outcome));
     for (wrong, expected) in [
@@ -74,14 +74,15 @@ fn a_trace_with_chiplets_reproduces() {
     ] {
         let key = wrong.split_once(' ').map(|(key, _)| key).unwrap_or_default();
         let line = text.lines().find(|line| line.starts_with(key)).expect("it exists");
-        let error = Trace::read(&text.replacen(line, wrong, 1), Subject::named).expect_err(wrong).to_string();
+        let error =
+            Trace::read(&text.replacen(line, wrong, 1), subjects::explored).expect_err(wrong).to_string();
         assert!(error.contains(expected), "{error}");
     }
 }
 
 #[test]
 fn the_dimensions_say_how_many_chiplets_were_explored() {
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let test = &tests()[..1];
     let [one, two] = [1, 2].map(|chiplets| {
         let options = Options::new(verify::on_chiplets(verify::machines(), chiplets));

@@ -1,6 +1,5 @@
 //! Programs with any number of compute units.
 
-use explore::Subject;
 use explore::cutoff::{Closure, Cutoff, Options, cutoffs};
 use proto::{Change, Plans as _, SeededFault, Symbol as _};
 use zoo::vi::{L1Plans, Step};
@@ -8,7 +7,7 @@ use zoo::vi::{L1Plans, Step};
 /// The results of [`cutoffs`] for a protocol with this seeded fault and this limit of explored
 /// states. Each result says whether one program is proved for any number of compute units.
 fn cutoffs_of(protocol: &str, seeded_fault: Option<SeededFault>, states_max: usize) -> Vec<Cutoff> {
-    let subject = Subject::named(protocol).unwrap_or_else(|| panic!("there is no {protocol}"));
+    let subject = subjects::explored(protocol).unwrap_or_else(|| panic!("there is no {protocol}"));
     let options = Options { states_max, seeded_fault, ..Options::new(2, &|| false) };
     cutoffs(&subject, options).unwrap_or_else(|error| panic!("{protocol}: {}", error.0))
 }

@@ -2,8 +2,8 @@
 //! words, in the words of a request, and in the shape of the machine.
 
 use explore::claim::Claim;
+use explore::corpus;
 use explore::verify::{self, Options, Status};
-use explore::{Subject, corpus};
 
 /// For the protocols with epochs (periods of time) or leases, only one dimension program in this
 /// number is explored. In these protocols, an epoch can change or a tick can pass between any two
@@ -19,7 +19,7 @@ fn every_protocol_keeps_its_claims_in_every_dimension() {
     let is_left_out =
         |name: &str| zoo::reads_stale_copies(name) || ["denovo-rprio", "hlrc-noprio"].contains(&name);
     for info in zoo::ALL.iter().filter(|info| !is_left_out(info.name)) {
-        let subject = Subject::named(info.name).expect("a protocol");
+        let subject = subjects::explored(info.name).expect("a protocol");
         let mut tests = corpus::dimensions(&Claim::all_of(&subject.info).expect("known models"));
         if info.name.starts_with("stc-") || info.name.starts_with("tc-") {
             tests = tests.into_iter().skip(TIMED_FIRST).step_by(TIMED_STEP).collect();

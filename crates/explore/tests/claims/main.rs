@@ -1,6 +1,7 @@
 //! The claims of whole protocols, on their programs and on faulty protocols. The tests are in one
 //! binary, so that the long tests run at the same time.
 
+mod batches;
 mod bounded;
 mod census;
 mod chiplets;

@@ -1,8 +1,10 @@
 //! Seeded faults are killed, argued to be equivalent, or unreached.
 
-use explore::mutants::Mutants;
+use std::collections::BTreeSet;
+
+use explore::mutants::{self, Mutants};
 use explore::verify::{self, Options, Spread, Test};
-use explore::{Programs, Subject, corpus};
+use explore::{Programs, corpus};
 
 /// A few tests that together reach most of a small protocol.
 const TESTS: [&str; 5] = [
@@ -19,8 +21,21 @@ fn tests() -> Vec<Test> {
 }
 
 #[test]
+fn arguments_name_only_existing_faults() {
+    for info in zoo::ALL {
+        let subject = subjects::explored(info.name).expect("a protocol");
+        let faults: BTreeSet<String> = mutants::all(&subject).into_iter().map(|fault| fault.name).collect();
+        for line in info.equivalent.iter().flat_map(|text| text.lines()) {
+            let (name, reason) = line.split_once(" # ").expect("a name, ` # ` and a reason");
+            assert!(faults.iter().any(|fault| mutants::is_named(name, fault)), "{}: {name}", info.name);
+            assert!(!reason.is_empty());
+        }
+    }
+}
+
+#[test]
 fn faults_of_no_l1_are_killed_and_no_argument_is_wrong() {
-    let subject = Subject::named("no-l1").expect("a protocol");
+    let subject = subjects::explored("no-l1").expect("a protocol");
     let options = Options { mutants: true, ..Options::new(verify::machines_of(&subject.info)) };
     let tests = tests();
     assert_eq!(tests.len(), TESTS.len());
@@ -40,7 +55,7 @@ fn faults_of_no_l1_are_killed_and_no_argument_is_wrong() {
     // Each is in one list; an argued fault that is killed is in two.
     let counted = [mutants.equivalent.len(), mutants.unreached.len(), mutants.unasked.len()];
     let all = mutants.total() + counted.iter().sum::<usize>() + mutants.unseeded.len();
-    let seeded = explore::mutants::all(&subject).len();
+    let seeded = mutants::all(&subject).len();
     assert!(all == seeded && mutants.killed.len() > seeded / 4, "{all} of {seeded}: {mutants:?}");
 }
 
@@ -106,7 +121,7 @@ exists (0:r0=0 /\\ 2:r0=1)
 /// Runs all mutants of `vi` on the programs of [`BETWEEN`] and returns the results. Each program is
 /// spread over `kernels` kernels, and its work-groups are preempted up to `preemptions` times.
 fn seeded(kernels: u8, preemptions: u8) -> Mutants {
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let machines = verify::machines_of(&subject.info).into_iter().map(|b| b.preempting(preemptions));
     let options = Options { mutants: true, ..Options::new(machines.collect()) };
     let tests =

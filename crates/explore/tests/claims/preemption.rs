@@ -61,7 +61,7 @@ fn test(text: &str) -> Test {
 #[test]
 fn message_passing_and_store_buffering_hold_with_a_preemption() {
     for info in zoo::ALL.iter().filter(|info| !zoo::reads_stale_copies(info.name)) {
-        let subject = Subject::named(info.name).expect("a protocol");
+        let subject = subjects::explored(info.name).expect("a protocol");
         let mp = ["opencl/MP+dev.litmus", "opencl/MP+wg.litmus"].map(shipped);
         for test in mp.into_iter().chain([test(SB)]) {
             let [none, one] = [0, 1].map(|preemptions| {
@@ -120,7 +120,7 @@ fn faults(subject: &Subject) -> Vec<(String, SeededFault)> {
 fn a_save_without_release_and_a_resume_without_acquire_are_detected() {
     let mut noticed: BTreeSet<(&str, String)> = BTreeSet::new();
     for name in ["vi", "rsp", "hlrc", "denovo-b"] {
-        let subject = Subject::named(name).expect("a protocol");
+        let subject = subjects::explored(name).expect("a protocol");
         assert_eq!(own_word(&subject, 1, None).violation, None, "{name}");
         for (fault, seeded_fault) in faults(&subject) {
             let before = own_word(&subject, 0, Some(seeded_fault)).violation;
@@ -146,7 +146,7 @@ fn a_save_without_release_and_a_resume_without_acquire_are_detected() {
 
 /// The counterexample of `vi` without the release at the end of kernels.
 fn without_release() -> Trace {
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let is_it = |mutant: &Mutant| mutant.name.contains("KernelEnd") && mutant.name.ends_with("without Flush");
     let mutants = mutants::all(&subject).into_iter().filter(is_it);
     let mut found = mutants.filter_map(|mutant| {
@@ -166,10 +166,10 @@ fn a_trace_with_a_preemption_reproduces() {
     let trace = without_release();
     let text = trace.to_string();
     assert!(text.contains("\npreemptions 1\n") && text.contains("\npreempt 1\nresume 1 0\n"), "{text}");
-    let read = Trace::read(&text, Subject::named).expect("it reads back");
+    let read = Trace::read(&text, subjects::explored).expect("it reads back");
     assert_eq!(read, trace);
     assert!(trace.title().contains("up to 1 preemption"), "{}", trace.title());
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let replayed = read.replay(&subject, u64::MAX, &|| false).expect("supported");
     assert_eq!(replayed.verdict, Verdict::Same, "{}", replayed.end);
     let at = |mv: Move| replayed.replay.steps.iter().find(|step| step.mv == mv).expect("a move of it");
@@ -180,7 +180,7 @@ fn a_trace_with_a_preemption_reproduces() {
 }
 
 fn replay(program: &Program, moves: &[Move]) -> End {
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let placement = Placement::spread(program);
     let mut explorer = Explorer::new(&subject, COMBINING.preempting(1), None);
     explorer.replay(program, &placement, moves).expect("supported").end
@@ -216,7 +216,7 @@ fn the_threads_of_a_work_group_are_preempted_together() {
     let test = shipped("opencl/barrier.litmus");
     let program = &*test.program();
     let placement = Placement::spread(program);
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let mut explorer = Explorer::new(&subject, COMBINING.evicting().preempting(2), None);
     let drawn = explorer.replay(program, &placement, &[Move::Preempt { thread: 0 }]).expect("supported");
     assert_eq!(drawn.steps[0].text, "P0 and P1: preempted");
@@ -237,7 +237,7 @@ fn work_groups_with_a_common_barrier_are_not_preempted() {
         thread.lines.insert(0, 0);
     }
     let placement = Placement::spread(&program).together();
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let explore = |preemptions: u8| {
         let mut explorer = Explorer::new(&subject, COMBINING.preempting(preemptions), None);
         explorer.explore(&program, &placement, &Requirements::default(), &mut Limits::default())
@@ -285,7 +285,7 @@ forall (0:r0=1)
 ";
 
 fn verified(text: &str, preemptions: u8) -> Verification {
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let options = Options::new(vec![COMBINING.preempting(preemptions)]);
     verify::verify(&subject, &[test(text)], &options).expect("known models")
 }

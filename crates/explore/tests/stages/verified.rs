@@ -44,7 +44,7 @@ fn spread(kernels: u8) -> Spread {
 }
 
 fn verified(name: &str, text: &str, kernels: u8) -> Verification {
-    let subject = Subject::named(name).expect("a protocol");
+    let subject = subjects::explored(name).expect("a protocol");
     let mut programs = Programs::of([Test::read("told", text).expect("a test")]).spread(spread(kernels));
     let options = Options::new(verify::machines_of(&subject.info));
     verify::verify_programs(&subject, &mut programs, &options).expect("known models")
@@ -188,7 +188,7 @@ fn a_test_in_several_kernels_has_its_placements_in_one_kernel_first() {
     let stages: Vec<_> = two.placements[one.len()..].iter().map(|p| p.stages.clone()).collect();
     assert_eq!(stages.len(), 2 * one.len());
     assert!(stages.iter().all(|stages| *stages == [0, 1] || *stages == [1, 0]), "{stages:?}");
-    let subject = Subject::named("vi").expect("a protocol");
+    let subject = subjects::explored("vi").expect("a protocol");
     let said = |kernels| {
         let test = Test::read("told", TOLD).expect("a test").spread(spread(kernels));
         verify::verify(&subject, &[test], &Options::new(verify::machines())).expect("known models").dimensions

@@ -20,11 +20,11 @@ pub(crate) const NAMES: [&str; 2] = ["docs/add-a-protocol.md", "docs/add-a-workl
 
 /// The crates that a guide changes, and the crates that depend on them. All of these are
 /// recompiled.
-const CHANGED: [&str; 5] = ["zoo", "workloads", "explore", "lab", "fencepost"];
+const CHANGED: [&str; 5] = ["zoo", "workloads", "subjects", "lab", "fencepost"];
 
 /// Crates that are compiled without optimization, because this is faster and their code runs only
 /// for a short time.
-const UNOPTIMIZED: [&str; 3] = ["explore", "lab", "fencepost"];
+const UNOPTIMIZED: [&str; 3] = ["subjects", "lab", "fencepost"];
 
 #[test]
 fn every_guide_works_as_written() {

@@ -41,10 +41,11 @@ const OPERATIONS_PER_STATE: u64 = 4;
 /// was no panic.
 static PANIC: Mutex<Option<String>> = Mutex::new(None);
 
-/// Carries out the command in `arguments`. Returns the exit code of the process.
+/// Carries out the command in `arguments`. `named` gives the protocol with a name. Returns the exit
+/// code of the process.
 #[must_use]
-pub fn main(arguments: Vec<String>) -> i32 {
-    match carry_out(&arguments) {
+pub fn main(arguments: Vec<String>, named: fn(&str) -> Option<Subject>) -> i32 {
+    match carry_out(&arguments, named) {
         Ok(()) => 0,
         Err(why) => {
             let _ = writeln!(std::io::stderr(), "{why}");
@@ -53,19 +54,16 @@ pub fn main(arguments: Vec<String>) -> i32 {
     }
 }
 
-fn carry_out(arguments: &[String]) -> Result<(), String> {
+fn carry_out(arguments: &[String], named: fn(&str) -> Option<Subject>) -> Result<(), String> {
     let number = |text: &String| text.parse::<usize>().map_err(|_| format!("`{text}` is no number"));
+    let subject = |name: &String| named(name).ok_or_else(|| format!("no protocol is called `{name}`"));
     match arguments {
         [command, protocol, part, parts] if command == "record" => {
-            record(protocol, number(part)?, number(parts)?)
+            record(subject(protocol)?, number(part)?, number(parts)?)
         }
-        [command, protocol] if command == "try" => attempt(protocol),
+        [command, protocol] if command == "try" => attempt(subject(protocol)?),
         _ => Err(String::from("expected `record PROTOCOL PART PARTS` or `try PROTOCOL`")),
     }
-}
-
-fn subject(protocol: &str) -> Result<Subject, String> {
-    Subject::named(protocol).ok_or_else(|| format!("no protocol is called `{protocol}`"))
 }
 
 /// The result of running one case: a program on a machine, or a few episodes (random programs).
@@ -123,8 +121,7 @@ fn print(line: &str) -> Result<(), String> {
 
 /// Prints a line for each case without a fault: its name, its number of states, the fuel (calls of
 /// the switch) that it uses, and the mutants that it may kill.
-fn record(protocol: &str, part: usize, parts: usize) -> Result<(), String> {
-    let subject = subject(protocol)?;
+fn record(subject: Subject, part: usize, parts: usize) -> Result<(), String> {
     let corpus = Corpus::of(&subject)?;
     for (at, case) in corpus.all().into_iter().enumerate() {
         if at % parts.max(1) != part {
@@ -205,12 +202,11 @@ impl Process {
 
 /// Reads trials from the standard input, one on each line, and prints one line with the result of
 /// each trial.
-fn attempt(protocol: &str) -> Result<(), String> {
+fn attempt(subject: Subject) -> Result<(), String> {
     std::panic::set_hook(Box::new(|panic| {
         let mut first = PANIC.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert_with(|| panic.to_string());
     }));
-    let subject = subject(protocol)?;
     let (corpus, explorers) = (Corpus::of(&subject)?, PreparedExplorers::new(&subject));
     let mut process = Process { subject, corpus, cases: BTreeMap::new(), explorers, number: switch::NONE };
     for line in std::io::stdin().lock().lines() {

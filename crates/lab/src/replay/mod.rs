@@ -39,7 +39,6 @@ use proto::{Channels, LineAddr, Protocol, Symbol as _, TimerClass, Way};
 use sim::config::System;
 use sim::follow::{End, FollowError, Move, MoveIssuer, Script, ScriptKernel, ScriptOutcome, follow};
 
-use crate::run::timed;
 use machine::AddressMap;
 use roles::ThreadRoles;
 use thread::Observations;
@@ -78,7 +77,8 @@ pub fn replay(
     latencies: &System,
     stop: &dyn Fn() -> bool,
 ) -> Result<Timed, Obstacle> {
-    let timed = timed(subject.info.name).ok_or_else(|| String::from("there is no such protocol"))?;
+    let timed =
+        subjects::timed(subject.info.name).ok_or_else(|| String::from("there is no such protocol"))?;
     replay_with(trace, (subject, &timed), latencies, stop)
 }
 

@@ -10,7 +10,6 @@ use super::read::{Span, with_real_part};
 use super::resolver::Resolver;
 use super::results::StudiedMachine;
 use crate::error::{Error, printable};
-use crate::run::timed;
 use crate::scenario::Scenario;
 use crate::systems::{Change, ChangeError, Changes, Systems, is_path, parameters, text_of};
 
@@ -113,7 +112,8 @@ impl Resolver<'_> {
                 if !checked.insert(scenario.protocol) {
                     continue;
                 }
-                let subject = timed(scenario.protocol).expect("a scenario has a protocol of the list");
+                let subject =
+                    subjects::timed(scenario.protocol).expect("a scenario has a protocol of the list");
                 let found = sim::counter_names(&subject, &machine.system).map_err(|error| {
                     let machine = machine.changes.after(&machine.system.name);
                     self.source.error(name.span(), format!("on {machine}: {error}"))

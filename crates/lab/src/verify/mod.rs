@@ -80,7 +80,7 @@ pub fn protocols(name: Option<&str>) -> Result<Vec<&'static str>, String> {
 /// # Errors
 /// If no protocol has this name, or if a machine cannot run a program. The error is a sentence.
 pub fn cutoffs(protocol: &str, options: cutoff::Options<'_>) -> Result<Vec<Cutoff>, String> {
-    let subject = Subject::named(protocol).ok_or_else(|| format!("there is no protocol '{protocol}'"))?;
+    let subject = subjects::explored(protocol).ok_or_else(|| format!("there is no protocol '{protocol}'"))?;
     cutoff::cutoffs(&subject, options).map_err(|error| error.0)
 }
 
@@ -125,7 +125,7 @@ impl Verifier {
             self.begun = self.question.protocols.len();
             return Ok(None);
         }
-        let subject = Subject::named(name).ok_or_else(|| format!("there is no protocol '{name}'"))?;
+        let subject = subjects::explored(name).ok_or_else(|| format!("there is no protocol '{name}'"))?;
         self.begun += 1;
         let program_set = programs(&self.question, self.program_set.take(), &subject)?;
         let programs = &mut self.program_set.insert(program_set).programs;

@@ -1,7 +1,7 @@
 //! Replays counterexamples, either in the explorer or on the timed simulator.
 
 use explore::trace::{self, Obstacle, Verdict};
-use explore::{Replay, Subject, Trace};
+use explore::{Replay, Trace};
 use sim::config::System;
 
 use crate::replay::{self as timing, Timed};
@@ -70,7 +70,7 @@ pub fn replay(
     memory_bytes: Option<u64>,
     stop: &dyn Fn() -> bool,
 ) -> Result<Replayed, Obstacle> {
-    let subject = Subject::named(&trace.protocol)
+    let subject = subjects::explored(&trace.protocol)
         .ok_or_else(|| Obstacle::Unfit(format!("there is no protocol '{}'", trace.protocol)))?;
     Ok(match latencies {
         None => {

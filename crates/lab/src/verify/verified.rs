@@ -156,7 +156,7 @@ mod tests {
     fn findings_make_files_even_without_time_left() {
         let text = include_str!("../../../../docs/findings/hlrc.litmus");
         let mut programs = Programs::of([Test::read("hlrc.litmus", text).expect("a test")]);
-        let subject = Subject::named("hlrc").expect("a protocol");
+        let subject = subjects::explored("hlrc").expect("a protocol");
         let found = verify::verify_programs(&subject, &mut programs, &Options::new(verify::machines()));
         let tests = programs.tests();
         let verification = found.expect("known models");
@@ -171,7 +171,7 @@ mod tests {
             let files = verified.files(finding);
             let (ending, trace) = &files[0];
             assert_eq!(*ending, "trace");
-            Trace::read(trace, Subject::named).expect("it is a trace");
+            Trace::read(trace, subjects::explored).expect("it is a trace");
             assert_eq!(files.len() == 3, finding < last);
         }
     }

@@ -31,19 +31,19 @@ fn machine(name: &str) -> System {
 }
 
 fn timed(trace: &Trace) -> Result<Timed, String> {
-    let subject = Subject::named(&trace.protocol).expect("a protocol");
+    let subject = subjects::explored(&trace.protocol).expect("a protocol");
     replay(trace, &subject, &machine("hrf-8cu"), &|| false).map_err(|error| error.to_string())
 }
 
 /// Asserts that the trace can be written and read again, and that its fault occurs in the timed
 /// replay.
 fn comes_out(trace: &Trace) {
-    let read =
-        Trace::read(&trace.to_string(), Subject::named).unwrap_or_else(|error| panic!("{error}:\n{trace}"));
+    let read = Trace::read(&trace.to_string(), subjects::explored)
+        .unwrap_or_else(|error| panic!("{error}:\n{trace}"));
     assert_eq!(&read, trace);
     let timed = timed(&read).unwrap_or_else(|why| panic!("{why}:\n{trace}"));
     assert_eq!(timed.verdict, Verdict::Same, "{}:\n{trace}", timed.end);
-    let subject = Subject::named(&trace.protocol).expect("a protocol");
+    let subject = subjects::explored(&trace.protocol).expect("a protocol");
     let explored = read.replay(&subject, u64::MAX, &|| false).expect("it can be explored");
     assert_eq!(explored.verdict, Verdict::Same, "{}:\n{trace}", explored.end);
     // If the recorded fault has another explanation, the replay reports another fault.
@@ -87,7 +87,7 @@ fn refuted(
 
 #[test]
 fn the_recorded_counterexample_is_reproduced_on_every_machine() {
-    let trace = Trace::read(KEPT, Subject::named).expect("it is kept");
+    let trace = Trace::read(KEPT, subjects::explored).expect("it is kept");
     let subject = Subject::of::<zoo::hlrc::Hlrc>();
     for name in Systems::with_folder("none").names() {
         let timed = replay(&trace, &subject, &machine(&name), &|| false);
@@ -138,14 +138,14 @@ fn figure_6_is_reproduced_with_targeted_flushes() {
 }
 
 fn mutant(protocol: &str, name: &str) -> Mutant {
-    let subject = Subject::named(protocol).expect("a protocol");
+    let subject = subjects::explored(protocol).expect("a protocol");
     let found = mutants::all(&subject).into_iter().find(|mutant| mutant.name.ends_with(name));
     found.unwrap_or_else(|| panic!("{protocol} has no mutant {name}"))
 }
 
 /// The trace of the first counterexample that shows a seeded fault.
 fn first_of(protocol: &str, mutant: &Mutant) -> Trace {
-    let subject = Subject::named(protocol).expect("a protocol");
+    let subject = subjects::explored(protocol).expect("a protocol");
     for bounds in [COMBINING, COMBINING.evicting()] {
         let mut explorer = Explorer::new(&subject, bounds, Some(mutant.seeded_fault));
         for test in corpus::shipped().expect("they are tests") {
@@ -189,7 +189,7 @@ fn a_protocol_without_flushes_fails_with_timing() {
 /// The trace of the shortest schedule that leads to the last outcome in the sorted list of all
 /// outcomes of a test. `None` if the explorer does not find all outcomes.
 fn last_end(protocol: &str, test: &Test, placement: usize, bounds: Bounds) -> Option<Trace> {
-    let mut explorer = Explorer::new(&Subject::named(protocol)?, bounds, None);
+    let mut explorer = Explorer::new(&subjects::explored(protocol)?, bounds, None);
     let mut limits = Limits { states_max: 5_000, ..Limits::default() };
     let any = Requirements { allowed: None, may_block: true };
     let program = test.program();
@@ -268,7 +268,7 @@ fn faults_other_than_outcomes_are_reproduced() {
     let mut seen = BTreeMap::<Fault, usize>::new();
     let test = shipped("hrf/fig6.litmus");
     for protocol in ["vi", "hlrc-repaired"] {
-        let subject = Subject::named(protocol).expect("a protocol");
+        let subject = subjects::explored(protocol).expect("a protocol");
         // The mutant with this name leaves unfinished work at the end of a run. Most other mutants
         // fail before the end, because they count wrong.
         let is_wanted =
@@ -317,12 +317,12 @@ fn an_impossible_move_is_named_with_the_possible_ones() {
         ("serve 1 0", "deliver 1 0 3", "move 3, `deliver 1 0 3`, lets a message overtake another"),
     ];
     for (from, to, what) in cases {
-        let trace = Trace::read(&KEPT.replacen(from, to, 1), Subject::named).expect("it is one still");
+        let trace = Trace::read(&KEPT.replacen(from, to, 1), subjects::explored).expect("it is one still");
         let why = timed(&trace).map(|timed| timed.end).expect_err(to);
         assert!(why.starts_with(what) && why.lines().count() == 1, "{why}");
     }
     // Without its last move, the run has not ended.
-    let mut short = Trace::read(KEPT, Subject::named).expect("it is kept");
+    let mut short = Trace::read(KEPT, subjects::explored).expect("it is kept");
     short.violation.moves.pop();
     let timed = timed(&short).expect("it can be led");
     assert_eq!(
@@ -338,7 +338,7 @@ fn findings_about_all_runs_are_not_replayed_with_timing() {
         ("ThinAir", "that a load returned a byte that no run writes there"),
     ] {
         let text = KEPT.replacen("fault Outcome", &format!("fault {fault}"), 1);
-        let trace = Trace::read(&text, Subject::named).expect("it is one still");
+        let trace = Trace::read(&text, subjects::explored).expect("it is one still");
         let why = timed(&trace).map(|timed| timed.end).expect_err(fault);
         assert_eq!(why, format!("{what} is a finding about all runs, but a timed replay shows one run"));
     }
@@ -347,7 +347,7 @@ fn findings_about_all_runs_are_not_replayed_with_timing() {
 #[test]
 fn a_thread_that_never_waits_posts_a_limited_number_of_operations() {
     let text = KEPT.replacen("|   int r0 = *x;", "|   while (1) { *x = 1; }\n|   int r0 = *x;", 1);
-    let mut trace = Trace::read(&text, Subject::named).expect("it is a test still");
+    let mut trace = Trace::read(&text, subjects::explored).expect("it is a test still");
     trace.violation.moves.truncate(1);
     let timed = timed(&trace).expect("it can be led");
     assert_eq!(timed.end, "the timed run has not ended after the last move; possible now: `deliver 0 1 0`");
@@ -358,7 +358,7 @@ fn features_that_no_timed_machine_has_are_named() {
     let with = |from: &str, to: &str| {
         let text = KEPT.replacen(from, to, 1);
         assert_ne!(text, KEPT);
-        match Trace::read(&text, Subject::named) {
+        match Trace::read(&text, subjects::explored) {
             Ok(trace) => timed(&trace).map(|timed| timed.end).expect_err(to),
             Err(error) => error.to_string(),
         }
@@ -399,8 +399,8 @@ fn any_damaged_file_is_read_or_refused() {
             }
         }
         let text: String = lines.iter().map(|line| line.join(" ") + "\n").collect();
-        let Ok(trace) = Trace::read(&text, Subject::named) else { continue };
-        let Some(subject) = Subject::named(&trace.protocol) else { continue };
+        let Ok(trace) = Trace::read(&text, subjects::explored) else { continue };
+        let Some(subject) = subjects::explored(&trace.protocol) else { continue };
         match replay(&trace, &subject, &machine, &|| false) {
             Ok(_) => ended += 1,
             Err(why) => {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use explore::claim::Claim;
 use explore::mutants::{self, Mutant};
 use explore::verify::{Finding, Spread, Test};
-use explore::{Bounds, Explorer, Fault, Limits, Move, Placement, Requirements, Subject, Trace, corpus};
+use explore::{Bounds, Explorer, Fault, Limits, Move, Placement, Requirements, Trace, corpus};
 use proto::issue::IssueRule;
 use proto::{Agent, WritePolicy};
 
@@ -33,7 +33,7 @@ fn walks(
     let tests: Vec<Test> = tests.filter(|test| test.program().threads.len() <= 3).collect();
     // These published protocols are left out, because the repaired protocols have the same code.
     for info in zoo::ALL.iter().filter(|info| !zoo::reads_stale_copies(info.name)) {
-        let subject = Subject::named(info.name).expect("a protocol");
+        let subject = subjects::explored(info.name).expect("a protocol");
         let mut led = 0;
         for turn in 0..24 {
             let test = &tests[dice.roll(tests.len())];
@@ -140,7 +140,7 @@ fn seeded(
     is_it: impl Fn(&Mutant) -> bool,
     bounds: Bounds,
 ) -> Vec<Trace> {
-    let subject = Subject::named(protocol).expect("a protocol");
+    let subject = subjects::explored(protocol).expect("a protocol");
     let mut test = Test::read("seeded", text).expect("a test");
     let spread = Placement::spread(&test.program());
     test.placements = vec![placement(spread)];
@@ -276,7 +276,7 @@ fn boundaries_and_preemptions_out_of_order_are_refused() {
     ];
     for (text, from, to, refused, open) in cases {
         assert!(text.contains(from), "{text}");
-        let trace = Trace::read(&text.replacen(from, to, 1), Subject::named).expect("it is one still");
+        let trace = Trace::read(&text.replacen(from, to, 1), subjects::explored).expect("it is one still");
         let why = timed(&trace).map(|timed| timed.end).expect_err(to);
         let said = format!("{refused} is not possible on the timed machine; possible: ");
         assert!(why.contains(&said) && why.contains(open), "{why}");
