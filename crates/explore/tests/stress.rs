@@ -3,7 +3,6 @@
 use explore::Subject;
 use explore::stress::{Failure, Options, StressReport, stress};
 use proto::{Change, Level, OpClass, Order, PlanKey, Plans, Protocol, RowView, SeededFault, Symbol as _};
-use zoo::Visit;
 use zoo::vi::{L1Plans, Step, Vi};
 use zoo::vi_targeted::ViTargeted;
 
@@ -36,56 +35,34 @@ fn without_action(table: &str, event: &str, state: &str, action: &str) -> Seeded
     SeededFault { table: view.id, change: Change::DropAction { row: row as u16, action } }
 }
 
-#[derive(Clone, Copy)]
-struct Unchanged;
-
-impl Visit for Unchanged {
-    type Output = StressReport;
-    fn visit<P: Protocol>(self) -> StressReport {
-        stress(&Subject::of::<P>(), &options(None)).expect("episodes exist for its claim")
-    }
-}
-
-/// A visitor that returns whether a controller of the protocol can evict a way.
-struct Evicts;
-
-impl Visit for Evicts {
-    type Output = bool;
-    fn visit<P: Protocol>(self) -> bool {
-        P::tables().iter().flat_map(|table| &table.events).any(|(name, _)| name.starts_with("Evict"))
-    }
+/// Whether a controller of the protocol can evict a way.
+fn evicts(subject: &Subject) -> bool {
+    let tables = (subject.tables)();
+    tables.iter().flat_map(|table| &table.events).any(|(name, _)| name.starts_with("Evict"))
 }
 
 #[test]
 fn every_protocol_passes() {
     for info in zoo::ALL.iter().filter(|info| !zoo::reads_stale_copies(info.name)) {
-        let found = zoo::with(info.name, Unchanged).expect("it is registered");
+        let subject = subjects::explored(info.name).expect("it is registered");
+        let found = stress(&subject, &options(None)).expect("episodes exist for its claim");
         if let Some(failure) = found.failure {
             panic!("{}: {failure}", info.name);
         }
         assert_eq!(found.episodes, EPISODES);
         assert!(found.checked >= 64 * found.episodes, "{}: {}", info.name, found.checked);
         assert!(found.kernels > found.episodes && found.preemptions > 20, "{}: {found:?}", info.name);
-        let evicts = zoo::with(info.name, Evicts).expect("it is registered");
-        assert!(!evicts || found.evictions > found.episodes, "{}: {}", info.name, found.evictions);
-    }
-}
-
-struct OnChiplets(u16);
-
-impl Visit for OnChiplets {
-    type Output = StressReport;
-    fn visit<P: Protocol>(self) -> StressReport {
-        let options = Options { episodes: 64, chiplets: self.0, ..options(None) };
-        stress(&Subject::of::<P>(), &options).expect("episodes exist for its claim")
+        assert!(!evicts(&subject) || found.evictions > found.episodes, "{}: {}", info.name, found.evictions);
     }
 }
 
 #[test]
 fn every_protocol_passes_on_several_chiplets() {
     for info in zoo::ALL.iter().filter(|info| !zoo::reads_stale_copies(info.name)) {
+        let subject = subjects::explored(info.name).expect("it is registered");
         for chiplets in [2, 8] {
-            let found = zoo::with(info.name, OnChiplets(chiplets)).expect("it is registered");
+            let options = Options { episodes: 64, chiplets, ..options(None) };
+            let found = stress(&subject, &options).expect("episodes exist for its claim");
             assert!(found.failure.is_none(), "{}, {chiplets} chiplets: {:?}", info.name, found.failure);
             assert!(found.checked >= 64 * found.episodes, "{}: {}", info.name, found.checked);
         }

@@ -7,7 +7,7 @@ use explore::{
     Bounds, Exploration, Explorer, Fault, Limits, Outcome, Placement, Requirements, Subject, corpus,
 };
 use litmus::program::{Program, Term};
-use proto::{Change, Protocol, SeededFault, WritePolicy};
+use proto::{Change, SeededFault, WritePolicy};
 use std::collections::BTreeSet;
 
 /// The steps in which a release waits, by their names in the protocols' plans (the steps of each
@@ -53,44 +53,39 @@ fn read(program: &Program, outcome: &Outcome) -> Outcome {
     values.map(|(_, &value)| value).collect()
 }
 
-/// A visitor that explores a protocol without one step of its plans (the steps of operations).
-struct Without<'a> {
-    step: &'a str,
-    tests: &'a [Test],
+/// Explores a protocol without one step of its plans (the steps of operations). Returns the name of
+/// the first test in which a thread reads a stale value, or `None` if no test shows one.
+fn refuting_test<'a>(subject: &Subject, step: &str, tests: &'a [Test]) -> Option<&'a str> {
+    let views = (subject.plans)();
+    let view = views.iter().find(|view| view.plans.iter().any(|(_, steps)| steps.contains(&step)));
+    let view = view.expect("some plan has the step");
+    let step = view.steps.iter().position(|(name, _)| *name == step).expect("it is a step") as u8;
+    let seeded_fault = SeededFault { table: view.id, change: Change::DropStep { step } };
+    let claims: Vec<Claim> =
+        subject.info.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model")).collect();
+    // A lost flush may be visible only if the flag of a message leaves its cache by itself.
+    let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    [combining, combining.evicting()].into_iter().find_map(|bounds| {
+        let wrong =
+            |test: &&Test| claims.iter().any(|claim| reads_wrong(subject, test, claim, bounds, seeded_fault));
+        tests.iter().find(wrong).map(|test| test.name.as_str())
+    })
 }
 
-impl zoo::Visit for Without<'_> {
-    type Output = Option<String>;
-
-    /// Returns the name of the first test in which a thread reads a stale value, or `None` if no
-    /// test shows one.
-    fn visit<P: Protocol>(self) -> Option<String> {
-        let views = P::plans();
-        let view = views.iter().find(|view| view.plans.iter().any(|(_, steps)| steps.contains(&self.step)));
-        let view = view.expect("some plan has the step");
-        let step = view.steps.iter().position(|(name, _)| *name == self.step).expect("it is a step") as u8;
-        let seeded_fault = SeededFault { table: view.id, change: Change::DropStep { step } };
-        let claims: Vec<Claim> =
-            P::INFO.claims.iter().map(|claim| Claim::of(claim.model).expect("a known model")).collect();
-        // A lost flush may be visible only if the flag of a message leaves its cache by
-        // itself.
-        let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-        [combining, combining.evicting()].into_iter().find_map(|bounds| {
-            let wrong =
-                |test: &&Test| claims.iter().any(|claim| reads_wrong::<P>(test, claim, bounds, seeded_fault));
-            self.tests.iter().find(wrong).map(|test| test.name.clone())
-        })
-    }
-}
-
-fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, seeded_fault: SeededFault) -> bool {
+fn reads_wrong(
+    subject: &Subject,
+    test: &Test,
+    claim: &Claim,
+    bounds: Bounds,
+    seeded_fault: SeededFault,
+) -> bool {
     let program = test.program();
     let Ok(promise) = claim.promise(&program, &mut || false) else { return false };
     let Some(allowed) = &promise.allowed else { return false };
     let readable: BTreeSet<Outcome> = allowed.iter().map(|outcome| read(&program, outcome)).collect();
     let explore =
         |placement: &Placement, seeded_fault, requirements: &Requirements<'_>| -> Option<Exploration> {
-            Explorer::new(&Subject::of::<P>(), bounds, seeded_fault)
+            Explorer::new(subject, bounds, seeded_fault)
                 .explore(&program, placement, requirements, &mut Limits::default())
                 .ok()
         };
@@ -109,16 +104,11 @@ fn reads_wrong<P: Protocol>(test: &Test, claim: &Claim, bounds: Bounds, seeded_f
     })
 }
 
-/// A visitor that returns which of the steps in `WAITS` are in the plans of a protocol.
-struct Waits;
-
-impl zoo::Visit for Waits {
-    type Output = Vec<&'static str>;
-    fn visit<P: Protocol>(self) -> Vec<&'static str> {
-        let plans = P::plans();
-        let has = |step: &&str| plans.iter().flat_map(|view| &view.plans).any(|(_, all)| all.contains(step));
-        WAITS.into_iter().filter(has).collect()
-    }
+/// The steps in `WAITS` that are in the plans of a protocol.
+fn waits(subject: &Subject) -> Vec<&'static str> {
+    let plans = (subject.plans)();
+    let has = |step: &&str| plans.iter().flat_map(|view| &view.plans).any(|(_, all)| all.contains(step));
+    WAITS.into_iter().filter(has).collect()
 }
 
 /// For each protocol and each step in which its releases wait, checks that the protocol fails
@@ -128,8 +118,9 @@ fn every_protocol_that_never_flushes_is_refuted() {
     let tests = tests();
     let mut dropped = Vec::new();
     for info in zoo::ALL {
-        for step in zoo::with(info.name, Waits).expect("a protocol") {
-            let by = zoo::with(info.name, Without { step, tests: &tests }).expect("a protocol");
+        let subject = subjects::explored(info.name).expect("a protocol");
+        for step in waits(&subject) {
+            let by = refuting_test(&subject, step, &tests);
             assert!(by.is_some(), "{} without {step} is not refuted", info.name);
             dropped.push((info.name, step));
         }

@@ -13,9 +13,9 @@ mod walker;
 
 use explore::{Bounds, End, Explorer, Limits, Move, Placement, Requirements, Subject};
 use family::{all, in_turn};
-use proto::{Boundary, Change, KernelId, PlanKey, PlansView, Protocol, SeededFault, WritePolicy};
+use proto::{Boundary, Change, KernelId, PlanKey, PlansView, SeededFault, WritePolicy};
 use std::collections::BTreeSet;
-use walker::{Program, walk};
+use walker::{Program, STATES_MAX, walk, walk_subject};
 
 fn machines() -> [Bounds; 3] {
     use WritePolicy::{Combining, Through, ThroughInvalidate};
@@ -28,27 +28,24 @@ fn machines() -> [Bounds; 3] {
 }
 
 /// The failure of a protocol on a program, as a sentence, or `None`.
-fn wrong<P: Protocol>(
+fn wrong(
+    subject: &Subject,
     program: &Program,
     bounds: Bounds,
     seeded_fault: Option<SeededFault>,
 ) -> Option<String> {
-    let found = walk::<P>(program, bounds, seeded_fault);
+    let found = walk_subject(subject, program, bounds, seeded_fault, STATES_MAX);
     let more: Vec<_> = found.outcomes.difference(&in_turn(program)).cloned().collect();
     let wrong = found.violation.or_else(|| (!more.is_empty()).then(|| format!("{more:?}")))?;
-    Some(format!("{} on {bounds}, {program:?}: {wrong}", P::INFO.name))
+    Some(format!("{} on {bounds}, {program:?}: {wrong}", subject.info.name))
 }
 
-#[derive(Clone, Copy)]
-struct Holds;
-
-impl zoo::Visit for Holds {
-    type Output = ();
-    fn visit<P: Protocol>(self) {
-        for program in all() {
-            for bounds in machines() {
-                assert_eq!(wrong::<P>(&program, bounds, None), None);
-            }
+/// Checks that the protocol with this name fails on no program.
+fn holds(name: &str) {
+    let subject = subjects::explored(name).expect("a protocol");
+    for program in all() {
+        for bounds in machines() {
+            assert_eq!(wrong(&subject, &program, bounds, None), None);
         }
     }
 }
@@ -59,7 +56,7 @@ macro_rules! holds {
             #[test]
             fn $test() {
                 for name in [$($name),+] {
-                    zoo::with(name, Holds).expect("a protocol");
+                    holds(name);
                 }
             }
         )+
@@ -85,36 +82,30 @@ holds! {
     kernels_follow_one_another_with_leases: "tc-strong" "tc-weak-repaired";
 }
 
-/// A visitor that seeds faults into a protocol. Each fault removes one step of a plan for the
-/// beginning or the end of kernels. The visitor returns the number of faults that at least one
-/// program of this test shows, and the faults that no program shows.
-#[derive(Clone, Copy)]
-struct Faults;
-
-impl zoo::Visit for Faults {
-    type Output = (usize, Vec<String>);
-    fn visit<P: Protocol>(self) -> (usize, Vec<String>) {
-        let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
-        let (mut killed, mut left) = (0, Vec::new());
-        let programs = all();
-        for view in P::plans() {
-            for boundary in [Boundary::BEGIN, Boundary::END].concat() {
-                let (plan, steps) = steps(&view, boundary);
-                for (at, step) in steps.iter().enumerate() {
-                    let change = Change::DropStepOf { plan, at: at as u8 };
-                    let seeded_fault = Some(SeededFault { table: view.id, change });
-                    match programs
-                        .iter()
-                        .any(|program| wrong::<P>(program, combining, seeded_fault).is_some())
-                    {
-                        true => killed += 1,
-                        false => left.push(format!("{boundary:?} of {} without {step}", view.name)),
-                    }
+/// Seeds faults into a protocol. Each fault removes one step of a plan for the beginning or the end
+/// of kernels. Returns the number of faults that at least one program of this test shows, and the
+/// faults that no program shows.
+fn faults(subject: &Subject) -> (usize, Vec<String>) {
+    let combining = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+    let (mut killed, mut left) = (0, Vec::new());
+    let programs = all();
+    for view in (subject.plans)() {
+        for boundary in [Boundary::BEGIN, Boundary::END].concat() {
+            let (plan, steps) = steps(&view, boundary);
+            for (at, step) in steps.iter().enumerate() {
+                let change = Change::DropStepOf { plan, at: at as u8 };
+                let seeded_fault = Some(SeededFault { table: view.id, change });
+                match programs
+                    .iter()
+                    .any(|program| wrong(subject, program, combining, seeded_fault).is_some())
+                {
+                    true => killed += 1,
+                    false => left.push(format!("{boundary:?} of {} without {step}", view.name)),
                 }
             }
         }
-        (killed, left)
     }
+    (killed, left)
 }
 
 /// The plan key (operation, order, scope and hints) of the requests at a kernel's beginning or end,
@@ -132,7 +123,7 @@ fn steps(view: &PlansView, boundary: Boundary) -> (PlanKey, Vec<&'static str>) {
 fn a_boundary_without_a_step_of_its_plan_is_detected() {
     let mut wrong = Vec::new();
     for name in ["vi", "rsp", "denovo-b", "hlrc-repaired"] {
-        let (killed, mut left) = zoo::with(name, Faults).expect("a protocol");
+        let (killed, mut left) = faults(&subjects::explored(name).expect("a protocol"));
         assert!(killed >= 3, "{name}: {killed} are noticed");
         left.retain(|fault| {
             !DONE_TWICE.iter().any(|(at, step)| fault.starts_with(at) && fault.ends_with(step))

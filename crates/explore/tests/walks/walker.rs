@@ -206,18 +206,32 @@ impl Translation {
     }
 }
 
+/// The maximum number of states that `walk` visits.
+pub(crate) const STATES_MAX: usize = 2_000_000;
+
 /// Explores a program over a protocol.
 pub(crate) fn walk<P: Protocol>(
     program: &Program,
     bounds: Bounds,
     seeded_fault: Option<SeededFault>,
 ) -> Walked {
-    walk_at_most::<P>(program, bounds, seeded_fault, 2_000_000)
+    walk_at_most::<P>(program, bounds, seeded_fault, STATES_MAX)
 }
 
 /// Explores a program as `walk` does, but visits at most `states_max` states. If the program has
 /// more states, the result is incomplete.
 pub(crate) fn walk_at_most<P: Protocol>(
+    program: &Program,
+    bounds: Bounds,
+    seeded_fault: Option<SeededFault>,
+    states_max: usize,
+) -> Walked {
+    walk_subject(&Subject::of::<P>(), program, bounds, seeded_fault, states_max)
+}
+
+/// Explores a program as `walk_at_most` does. The protocol is given as a subject.
+pub(crate) fn walk_subject(
+    subject: &Subject,
     program: &Program,
     bounds: Bounds,
     seeded_fault: Option<SeededFault>,
@@ -237,7 +251,7 @@ pub(crate) fn walk_at_most<P: Protocol>(
         stages: program.stages.clone(),
         ..Placement::default()
     };
-    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, seeded_fault);
+    let mut explorer = Explorer::new(subject, bounds, seeded_fault);
     let mut limits = Limits { states_max: states_max as u64, ..Limits::default() };
     let found = explorer.explore(&litmus, &placement, &Requirements::default(), &mut limits);
     let found = found.expect("the machine has all that the program needs");
