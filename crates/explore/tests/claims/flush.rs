@@ -121,18 +121,18 @@ impl zoo::Visit for Waits {
     }
 }
 
-/// For each protocol and each step in which its releases wait, checks that the protocol fails
-/// without this step. A protocol in which all writes wait for memory has no such step.
+/// For each protocol that keeps its claims and each step in which its releases wait, checks that the
+/// protocol fails without this step. A protocol in which all writes wait for memory has no such step.
 #[test]
 fn every_protocol_that_never_flushes_is_refuted() {
     let tests = tests();
     let mut dropped = Vec::new();
-    for info in zoo::ALL {
+    for info in zoo::ALL.iter().filter(|info| !zoo::reads_stale_copies(info.name)) {
         for step in zoo::with(info.name, Waits).expect("a protocol") {
             let by = zoo::with(info.name, Without { step, tests: &tests }).expect("a protocol");
             assert!(by.is_some(), "{} without {step} is not refuted", info.name);
             dropped.push((info.name, step));
         }
     }
-    assert!(dropped.len() >= 22, "a step has another name: {dropped:?}");
+    assert!(dropped.len() >= 17, "a step has another name: {dropped:?}");
 }
