@@ -483,13 +483,16 @@ fn a_kernel_that_begins_without_an_invalidation_is_found() {
 #[test]
 fn protocols_without_epochs_need_the_order_of_channels() {
     for info in zoo::ALL {
+        let has_epochs = info.name.starts_with("stc-");
+        if has_epochs && zoo::reads_stale_copies(info.name) {
+            continue;
+        }
         let options = Options { overtaking: true, ..options(None, 1_000) };
         let found =
             stress(&subjects::explored(info.name).expect("a protocol"), &options).expect("known claims");
         // No failure without the order of channels is known of the protocols with epochs.
-        if info.name.starts_with("stc-") {
-            let is_published = zoo::reads_stale_copies(info.name);
-            assert!(is_published || found.failure.is_none(), "{}: {:?}", info.name, found.failure);
+        if has_epochs {
+            assert!(found.failure.is_none(), "{}: {:?}", info.name, found.failure);
             continue;
         }
         let found = found.failure.unwrap_or_else(|| panic!("{} needs no order", info.name));

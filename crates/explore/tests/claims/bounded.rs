@@ -4,7 +4,9 @@
 
 use explore::claim::Claim;
 use explore::corpus;
-use explore::verify::{self, Options, Status, Verification};
+use explore::verify::{self, Machines, Options, Status, Verification};
+
+use crate::{TIMED_THREADS_MAX, is_timed};
 
 /// The fraction of the tests about caches that each protocol explores: one in this number.
 /// Successive protocols explore different tests. The command `fencepost verify` explores all of
@@ -16,11 +18,6 @@ const GENERATED_STEP: usize = 97;
 
 /// The number of larger programs that are drawn for the sample.
 const SAMPLE: usize = 20;
-
-/// The maximum number of threads of a program for the protocols with epochs (periods of time) or
-/// leases. These protocols have many states, because an epoch may change, or a tick may pass,
-/// between any two moves.
-const TIMED_THREADS_MAX: usize = 2;
 
 /// The minimum number of programs in which synchronization orders data between compute units or
 /// hosts.
@@ -35,8 +32,11 @@ fn verified(protocol: &str) -> Verification {
     let about_caches = shipped.iter().filter(|test| is_of(test, "caches/"));
     let mut tests: Vec<_> = about_caches.skip(turn % CACHES_STEP).step_by(CACHES_STEP).cloned().collect();
     tests.extend(shipped.into_iter().filter(|test| is_of(test, "hrf/") || is_of(test, "opencl/")));
-    if protocol.starts_with("stc-") || protocol.starts_with("tc-") {
+    if is_timed(protocol) {
         tests.retain(|test| test.program().threads.len() <= TIMED_THREADS_MAX);
+        // Each test runs on one machine. The machines differ mostly in the write policies, which
+        // these protocols do not use.
+        tests.iter_mut().for_each(|test| test.machines = Machines::InTurn);
         let options = Options::new(verify::machines_of(&subject.info));
         return verify::verify(&subject, &tests, &options).expect("known models");
     }

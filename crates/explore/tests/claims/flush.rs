@@ -111,13 +111,13 @@ fn waits(subject: &Subject) -> Vec<&'static str> {
     WAITS.into_iter().filter(has).collect()
 }
 
-/// For each protocol and each step in which its releases wait, checks that the protocol fails
-/// without this step. A protocol in which all writes wait for memory has no such step.
+/// For each protocol that keeps its claims and each step in which its releases wait, checks that the
+/// protocol fails without this step. A protocol in which all writes wait for memory has no such step.
 #[test]
 fn every_protocol_that_never_flushes_is_refuted() {
     let tests = tests();
     let mut dropped = Vec::new();
-    for info in zoo::ALL {
+    for info in zoo::ALL.iter().filter(|info| !zoo::reads_stale_copies(info.name)) {
         let subject = subjects::explored(info.name).expect("a protocol");
         for step in waits(&subject) {
             let by = refuting_test(&subject, step, &tests);
@@ -125,5 +125,5 @@ fn every_protocol_that_never_flushes_is_refuted() {
             dropped.push((info.name, step));
         }
     }
-    assert!(dropped.len() >= 22, "a step has another name: {dropped:?}");
+    assert!(dropped.len() >= 17, "a step has another name: {dropped:?}");
 }

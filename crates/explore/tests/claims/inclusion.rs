@@ -150,7 +150,8 @@ macro_rules! supports_inclusion {
         #[test]
         fn the_tests_cover_every_protocol_with_scopes() {
             let protocols = [$(<$protocol as Protocol>::INFO.name),+];
-            let scoped = zoo::ALL.iter().map(|info| info.name);
+            // `hlrc-noprio` has the same states as `hlrc`, because the explorer evicts in every order.
+            let scoped = zoo::ALL.iter().map(|info| info.name).filter(|name| *name != "hlrc-noprio");
             let scoped: Vec<&str> =
                 scoped.filter(|name| zoo::with(name, LooksAtScopes) == Some(true)).collect();
             assert_eq!(protocols.to_vec(), scoped);
@@ -174,7 +175,6 @@ supports_inclusion! {
     rsp_supports_inclusion: zoo::rsp::Rsp, HrfIndirect, mixed: true;
     rsp_repaired_supports_inclusion: zoo::rsp::RspRepaired, HrfIndirect, mixed: true;
     hlrc_supports_inclusion_of_atomics: Hlrc, HrfIndirect, mixed: false;
-    hlrc_noprio_supports_inclusion_of_atomics: HlrcNoprio, HrfIndirect, mixed: false;
     hlrc_repaired_supports_inclusion: HlrcRepaired, HrfIndirect, mixed: true;
 }
 
@@ -212,7 +212,6 @@ fn hlrc_fails_if_a_word_is_both_atomic_and_data() {
     assert_eq!(wrong::<HlrcRepaired>([&case], None).len(), 0);
     let mixed = || inclusion_cases(Model::HrfIndirect).iter().filter(|case| case.mixes);
     assert_eq!(wrong::<Hlrc>(mixed(), None).len(), MIXED_WRONG);
-    assert_eq!(wrong::<HlrcNoprio>(mixed(), None).len(), MIXED_WRONG);
 }
 
 #[test]

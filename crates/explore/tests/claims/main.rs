@@ -17,3 +17,12 @@ mod symmetry;
 mod targeted;
 #[path = "../toys/mod.rs"]
 mod toys;
+
+/// The maximum number of threads of a program for the protocols with epochs or leases.
+const TIMED_THREADS_MAX: usize = 2;
+
+/// Whether a protocol has epochs (periods of time) or leases. Such a protocol has many states,
+/// because an epoch may change, or a tick may pass, between any two moves.
+fn is_timed(protocol: &str) -> bool {
+    protocol.starts_with("stc-") || protocol.starts_with("tc-")
+}

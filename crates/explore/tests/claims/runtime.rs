@@ -141,10 +141,8 @@ protocols! {
     rsp: zoo::rsp::Rsp, ["device", "remote"], but for NOT_PROMISED;
     rsp_repaired: zoo::rsp::RspRepaired, ["device", "remote"], but for NOT_PROMISED;
     hlrc: zoo::hlrc::Hlrc, ["device", "unscoped", "scoped"], but for [];
-    hlrc_noprio: zoo::hlrc::HlrcNoprio, ["unscoped"], but for [];
     hlrc_repaired: zoo::hlrc::HlrcRepaired, ["unscoped", "scoped"], but for [];
     denovo_b: zoo::denovo::DenovoB, ["unscoped"], but for [];
-    denovo_rprio: zoo::denovo::DenovoRprio, ["unscoped"], but for [];
 }
 
 /// The violations of a program on `vi` with work-groups on different compute units.

@@ -64,8 +64,11 @@ macro_rules! holds {
         fn every_protocol_is_explored() {
             let named = [$($($name),+),+];
             // Some published protocols read stale copies, between kernels as elsewhere.
-            let all = zoo::ALL.iter().map(|info| info.name).filter(|name| !zoo::reads_stale_copies(name));
-            let all: BTreeSet<_> = all.collect();
+            // Two have the same states as `denovo-b` and `hlrc`, because the explorer evicts in every order.
+            let is_left_out =
+                |name: &&str| zoo::reads_stale_copies(name) || ["denovo-rprio", "hlrc-noprio"].contains(name);
+            let all: BTreeSet<_> =
+                zoo::ALL.iter().map(|info| info.name).filter(|name| !is_left_out(name)).collect();
             assert_eq!(all, named.into());
         }
     };
@@ -74,8 +77,8 @@ macro_rules! holds {
 holds! {
     kernels_follow_one_another_without_owners: "no-l1" "vi" "vi-targeted";
     kernels_follow_one_another_with_remote_promotion: "rsp" "rsp-repaired";
-    kernels_follow_one_another_in_denovo: "denovo-b" "denovo-rprio";
-    kernels_follow_one_another_in_hlrc: "hlrc" "hlrc-noprio" "hlrc-repaired";
+    kernels_follow_one_another_in_denovo: "denovo-b";
+    kernels_follow_one_another_in_hlrc: "hlrc" "hlrc-repaired";
     kernels_follow_one_another_with_a_directory: "gpu-vi";
     kernels_follow_one_another_in_stc: "stc-nv-repaired" "stc-es-repaired";
     kernels_follow_one_another_with_bands: "stc-ab-repaired" "stc-mb-repaired";

@@ -5,7 +5,7 @@ use crate::registered::{self, wrong};
 use crate::walker::{Do, Sync};
 use proto::Level::{Device, System, WorkGroup};
 use proto::Order::{AcqRel, Acquire, Relaxed, Release};
-use zoo::denovo::{DenovoB, DenovoRprio};
+use zoo::denovo::DenovoB;
 
 const SYNC: Sync = (AcqRel, WorkGroup);
 const ACQUIRE: Sync = (Acquire, WorkGroup);
@@ -293,7 +293,6 @@ macro_rules! only_expected_outcomes {
 
 only_expected_outcomes! {
     written_lines_keep_their_promises_in_denovo_b: DenovoB, written();
-    written_lines_keep_their_promises_in_denovo_rprio: DenovoRprio, written();
     registration_keeps_its_promises_in_denovo_b: DenovoB, registered::all();
     words_may_be_atomics_and_data_in_denovo_b: DenovoB, registered::kinds::mixed();
     programs_with_scopes_keep_their_promises_in_denovo_b: DenovoB, all();

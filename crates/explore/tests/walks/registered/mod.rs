@@ -12,7 +12,7 @@ use proto::Level::{Device, WorkGroup};
 use proto::Order::{AcqRel, Acquire, Relaxed, Release};
 use proto::{Protocol, WritePolicy};
 use std::collections::BTreeSet;
-use zoo::hlrc::{Hlrc, HlrcNoprio, HlrcRepaired};
+use zoo::hlrc::{Hlrc, HlrcRepaired};
 
 /// The same program, with work-group scope in place of device scope.
 fn narrowed(program: &Program) -> Program {
@@ -135,7 +135,6 @@ fn separate() -> Vec<Expected> {
 
 only_expected_outcomes! {
     registration_keeps_its_promises_in_hlrc: Hlrc, all(), false;
-    registration_keeps_its_promises_in_hlrc_noprio: HlrcNoprio, all(), false;
     registration_keeps_its_promises_in_hlrc_repaired: HlrcRepaired, all(), false;
     words_may_be_atomics_and_data_in_hlrc_repaired: HlrcRepaired, kinds::mixed(), false;
     programs_with_scopes_keep_their_promises_in_hlrc: Hlrc, programs::all(), false;
