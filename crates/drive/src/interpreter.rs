@@ -91,7 +91,8 @@ pub trait Driver<P: Protocol> {
     fn touched(&mut self, at: At, ways: &[Way]);
     /// Receives the counters of a controller's step, such as accesses and hits.
     fn used(&mut self, at: At, uses: &Uses);
-    /// Receives a message that one node (controller) sends to another node.
+    /// Is called for each message that a node (controller) sends to another node. The driver
+    /// transports the message.
     fn sent(&mut self, from: At, to: At, msg: P::Msg);
     /// Receives the operations that a node (controller) requests from memory, in order.
     fn requested(&mut self, from: At, ops: &mut Vec<MemoryOp>);

@@ -18,8 +18,8 @@ use proto::{
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{L1Plans, Step};
 
-/// The number of the table whose seeded faults select the faults of this file. No protocol has this
-/// table.
+/// A table number that no protocol has. A seeded fault with this table number selects a fault of
+/// this file.
 const FAULTS: TableId = TableId(100);
 
 proto::symbols! {

@@ -161,7 +161,7 @@ impl Schema {
         }
         if next > switch::NUMBER_MAX {
             return Err(format!(
-                "{next} mutants, but the switch has numbers up to {} only",
+                "{next} mutants, but the switch that selects a mutant has numbers up to {} only",
                 switch::NUMBER_MAX
             ));
         }

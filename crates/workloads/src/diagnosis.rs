@@ -12,7 +12,7 @@ pub(crate) static SPIN_FOREVER: Workload = Workload {
     room: Room::Trial,
     purpose: Purpose::Diagnosis,
     sizes: Sizes::DEFAULT,
-    settings: &[Setting::count("work-groups", 2, 1, 1 << 16, "number of work-groups of one wavefront")],
+    settings: &[Setting::count("work-groups", 2, 1, 1 << 16, "number of one-wavefront work-groups")],
     make: |settings, _| Ok(program("spin-forever", settings.count("work-groups") as u32, 1, spin_forever)),
 };
 

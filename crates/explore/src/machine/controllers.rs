@@ -23,8 +23,9 @@ pub(crate) enum Word {
     /// An input of the station (controller with parked inputs) of the receiving part (the state of
     /// one node).
     StationInput(StationInput),
-    /// The answer to a request of a thread in the receiving part (the state of one node). The
-    /// request entered the node `entry`, where it has this slot (number of a request).
+    /// The answer to a request. It goes to the thread that made the request, which runs on the node
+    /// of the receiving part. The request entered the machine at the node `entry`, where its number
+    /// is `slot`.
     Answer { entry: u8, slot: Slot, data: Option<u32> },
     /// A work-group that continues on the compute unit `cu`: its threads and their states.
     Group { cu: u16, threads: SmallVec<[(u8, u32); 2]> },

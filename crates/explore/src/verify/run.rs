@@ -260,7 +260,8 @@ pub(crate) fn test(
     tested
 }
 
-/// The promises of claims for a program whose threads run in these stages (positions of kernels).
+/// The promises of a protocol's claims for a program, each thread of which runs in a stage (the
+/// position of a kernel in the sequence of kernels).
 pub(crate) struct Promised<'a> {
     stages: &'a [u8],
     pub(crate) promises: Vec<(&'a Claim, Promise)>,

@@ -92,7 +92,8 @@ pub(crate) enum Subject {
     Systems,
     /// Coherence protocols
     Protocols,
-    /// Protocols with a policy for programs that steal work, as in the hLRC paper
+    /// Combinations of the hLRC paper: a protocol, and whether programs steal work and at which scope they
+    /// synchronize
     Scenarios,
     /// Programs to run
     Workloads,

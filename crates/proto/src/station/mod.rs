@@ -93,8 +93,7 @@ impl<P: Protocol> Station<P> {
         }
     }
 
-    /// Resets the station: the controller becomes a copy of `node`, and nothing is
-    /// parked.
+    /// Resets the station: the controller becomes a copy of `node`, and no input is parked.
     pub fn reset_to(&mut self, node: &P::Node) {
         self.node.clone_from(node);
         self.parked.clear();

@@ -292,8 +292,9 @@ impl Links {
     }
 
     /// Decides which writes of the operation `token` happened. They were uncertain until now. For
-    /// each place, calls `happened` to ask whether the operation wrote there. The argument of
-    /// `happened` is `None` if an acquire synchronizes with releases at any location.
+    /// each of `places`, calls `happened` to ask whether the operation wrote there. The argument of
+    /// `happened` is the place. In a model without locations, in which an acquire synchronizes with
+    /// releases at any location, the argument is `None`.
     pub(super) fn decide(
         &mut self,
         token: usize,

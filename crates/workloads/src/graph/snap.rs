@@ -80,11 +80,11 @@ fn finish(
     {
         let end = scan.here();
         if edges < *announced {
-            let expected = format!("edge {} of {announced}, which line {} announces", edges + 1, place.line);
+            let expected = format!("edge {} of {announced}, as line {} announces", edges + 1, place.line);
             return Err(FileError::Truncated { place: end, expected });
         }
         let (found, expected) =
-            (counted(edges, "edge"), format!("{announced}, which line {} announces", place.line));
+            (counted(edges, "edge"), format!("{announced}, as line {} announces", place.line));
         return Err(FileError::Unexpected { place: end, found, expected });
     }
     let Some(mut builder) = builder else {
@@ -95,7 +95,7 @@ fn finish(
     let used = named.len() as u64;
     let vertices = match &comments.announced {
         Some((nodes, _, place)) if *nodes < used => {
-            let expected = format!("{nodes}, which line {} announces", place.line);
+            let expected = format!("{nodes}, as line {} announces", place.line);
             return Err(FileError::Unexpected {
                 place: scan.here(),
                 found: counted(used, "vertex"),

@@ -122,16 +122,16 @@ pub const SETTINGS: [Setting; 10] = [
         0,
         0,
         FRONTS_MAX,
-        "a work-group's queue is refilled when it has fewer task-fronts than this number; \
-         0 means one task-front for each wavefront",
+        "a work-group's queue is refilled when it has fewer task-fronts (groups of tasks, one for each \
+         lane) than this number; 0 means one task-front for each wavefront",
     ),
     Setting::count(
         "device-low",
         0,
         0,
         FRONTS_MAX,
-        "the device's queue is refilled when it has fewer task-fronts than this number; \
-         0 means one task-front for each work-group",
+        "the device's queue is refilled when it has fewer task-fronts (groups of tasks, one for each \
+         lane) than this number; 0 means one task-front for each work-group",
     ),
 ];
 

@@ -228,12 +228,12 @@ fn errors_of_a_snap_file_are_named() {
             ("1 2 1 4\n", "g:1:7: found `4`, expected the end of the line after an edge"),
             (
                 "# Nodes: 3 Edges: 3\n0 1\n1 2\n",
-                "g:4:1: the file ends here, expected edge 3 of 3, which line 1 announces",
+                "g:4:1: the file ends here, expected edge 3 of 3, as line 1 announces",
             ),
-            ("# Nodes: 3 Edges: 1\n0 1\n1 2\n", "g:4:1: found 2 edges, expected 1, which line 1 announces"),
+            ("# Nodes: 3 Edges: 1\n0 1\n1 2\n", "g:4:1: found 2 edges, expected 1, as line 1 announces"),
             (
                 "# x\n# Nodes: 2 Edges: 2\n0 1\n1 2\n",
-                "g:5:1: found 3 vertices, expected 2, which line 2 announces",
+                "g:5:1: found 3 vertices, expected 2, as line 2 announces",
             ),
             ("# Nodes: 5000000000 Edges: 2\n", "g:1:1: found 5000000000 nodes, expected at most 4294967295"),
             (

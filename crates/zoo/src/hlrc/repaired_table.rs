@@ -1,8 +1,9 @@
 //! The L1 table of repaired hLRC: registration is only the permission to perform atomics.
 //!
-//! As published, the bytes of a registered line are neither flushed nor invalidated, and the data
-//! of the line is at the L2. A word that is used as data and as an atomic then exists in two
-//! places. In this table, a registered line is flushed and invalidated like any other line.
+//! As published, atomics on a registered line are performed on the copy in the L1, which is neither
+//! flushed nor invalidated. Ordinary loads and stores of the line are performed at the L2. So a word
+//! that is used both as an atomic and as data can have one value in the L1 and another value in the
+//! L2. In this table, a registered line is flushed and invalidated like any other line.
 //! Registration is only the permission to perform atomics on the line.
 
 use super::l1_table::{L1Table, LineAction, LineEvent, LineState};

@@ -14,7 +14,7 @@ pub const UNCOLOURED: u32 = u32::MAX;
 pub enum ColouringError {
     /// The list of colours, which should have one colour for each vertex, has too few or too many.
     Count {
-        /// The number of colours in the list of colours.
+        /// The length of the list of colours, which has one entry for each vertex.
         colours: usize,
         /// The number of vertices of the graph.
         vertices: u32,
