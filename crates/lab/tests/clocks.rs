@@ -1,12 +1,12 @@
 //! Tests the replay with timing of counterexamples of protocols that read the clock.
 
-#[path = "../../explore/tests/clocks/lease.rs"]
+#[path = "../../explore/tests/explore_tests/clocks/lease.rs"]
 #[allow(dead_code, reason = "only what is refuted is made again")]
 mod lease;
-#[path = "../../explore/tests/clocks/stamp.rs"]
+#[path = "../../explore/tests/explore_tests/clocks/stamp.rs"]
 #[allow(dead_code, reason = "only what is refuted is made again")]
 mod stamp;
-#[path = "../../explore/tests/toys/mod.rs"]
+#[path = "../../explore/tests/explore_tests/toys/mod.rs"]
 mod toys;
 
 use std::collections::BTreeSet;

@@ -1,13 +1,13 @@
 //! Tests of timed runs of protocols with clocks.
 
 mod common;
-#[path = "../../explore/tests/clocks/lease.rs"]
+#[path = "../../explore/tests/explore_tests/clocks/lease.rs"]
 #[allow(dead_code, reason = "the simulator runs some of the toys")]
 mod lease;
-#[path = "../../explore/tests/clocks/stamp.rs"]
+#[path = "../../explore/tests/explore_tests/clocks/stamp.rs"]
 #[allow(dead_code, reason = "the simulator runs some of the toys")]
 mod stamp;
-#[path = "../../explore/tests/toys/mod.rs"]
+#[path = "../../explore/tests/explore_tests/toys/mod.rs"]
 mod toys;
 
 use common::{system, vec_add, vec_add_answer};

@@ -2,9 +2,9 @@
 //! protocol allows writes to a group of addresses).
 
 mod common;
-#[path = "../../explore/tests/epochs/toy.rs"]
+#[path = "../../explore/tests/explore_tests/epochs/toy.rs"]
 mod toy;
-#[path = "../../explore/tests/toys/mod.rs"]
+#[path = "../../explore/tests/explore_tests/toys/mod.rs"]
 mod toys;
 
 use common::{system, vec_add, vec_add_answer};

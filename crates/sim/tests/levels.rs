@@ -1,7 +1,7 @@
 //! Tests of timed runs of a protocol with three levels, on a machine that declares them.
 
 mod common;
-#[path = "../../explore/tests/levels/toy.rs"]
+#[path = "../../explore/tests/explore_tests/levels/toy.rs"]
 mod toy;
 
 use common::{system, vec_add, vec_add_answer};

@@ -2,7 +2,7 @@
 //! cross the chip and cost messages, bytes, time and energy, on every topology and every machine.
 
 mod common;
-#[path = "../../explore/tests/toys/mod.rs"]
+#[path = "../../explore/tests/explore_tests/toys/mod.rs"]
 mod toys;
 
 use core::num::NonZeroU32;

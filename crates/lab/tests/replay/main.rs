@@ -3,7 +3,7 @@
 
 mod crossing;
 mod staged;
-#[path = "../../../explore/tests/levels/toy.rs"]
+#[path = "../../../explore/tests/explore_tests/levels/toy.rs"]
 #[allow(dead_code, reason = "some of it is for the tests of levels")]
 mod toy;
 mod walk;

@@ -1,0 +1,100 @@
+//! Every protocol is verified within a small bound, or refuted if it is known to be wrong. The
+//! tests are the papers' programs, the OpenCL tests, and samples of the tests about caches, of
+//! generated programs with up to three operations, of message programs and of larger programs.
+
+use explore::claim::Claim;
+use explore::corpus;
+use explore::verify::{self, Machines, Options, Status, Verification};
+
+use super::{TIMED_THREADS_MAX, is_timed};
+
+/// The fraction of the tests about caches that each protocol explores: one in this number.
+/// Successive protocols explore different tests. The command `fencepost verify` explores all of
+/// them.
+const CACHES_STEP: usize = 4;
+
+/// The fraction of generated programs that is explored: one in this number.
+const GENERATED_STEP: usize = 97;
+
+/// The number of larger programs that are drawn for the sample.
+const SAMPLE: usize = 20;
+
+/// The minimum number of programs in which synchronization orders data between compute units or
+/// hosts.
+const SYNCHRONIZED_MIN: usize = 10;
+
+fn verified(protocol: &str) -> Verification {
+    let subject = subjects::explored(protocol).expect("a protocol");
+    let claims = Claim::all_of(&subject.info).expect("known models");
+    let shipped = corpus::shipped().expect("they are tests");
+    let is_of = |test: &verify::Test, folder| test.name.starts_with(folder);
+    let turn = zoo::ALL.iter().position(|info| info.name == protocol).expect("a protocol");
+    let about_caches = shipped.iter().filter(|test| is_of(test, "caches/"));
+    let mut tests: Vec<_> = about_caches.skip(turn % CACHES_STEP).step_by(CACHES_STEP).cloned().collect();
+    tests.extend(shipped.into_iter().filter(|test| is_of(test, "hrf/") || is_of(test, "opencl/")));
+    if is_timed(protocol) {
+        tests.retain(|test| test.program().threads.len() <= TIMED_THREADS_MAX);
+        // Each test runs on one machine. The machines differ mostly in the write policies, which
+        // these protocols do not use.
+        tests.iter_mut().for_each(|test| test.machines = Machines::InTurn);
+        let options = Options::new(verify::machines_of(&subject.info));
+        return verify::verify(&subject, &tests, &options).expect("known models");
+    }
+    tests.extend(corpus::messages(&claims).into_iter().step_by(GENERATED_STEP));
+    tests.extend(
+        corpus::generated(&claims, corpus::scopes_matter(&subject), 3, true, 1, &|| false)
+            .into_iter()
+            .step_by(GENERATED_STEP),
+    );
+    tests.extend(corpus::sampled(&claims, corpus::scopes_matter(&subject), SAMPLE, 0, 1, &|| false).tests);
+    let options = Options::new(verify::machines_of(&subject.info));
+    verify::verify(&subject, &tests, &options).expect("known models")
+}
+
+fn holds(protocol: &str) {
+    let verification = verified(protocol);
+    assert!(verification.findings.is_empty(), "{:?}", verification.findings.first());
+    assert!(verification.complete, "{:?}", verification.gaps);
+    assert!(verification.claims.iter().all(|(_, status)| *status == Status::Verified));
+    assert!(verification.synchronized >= SYNCHRONIZED_MIN, "{}", verification.synchronized);
+}
+
+fn fails(protocol: &str) {
+    let verification = verified(protocol);
+    assert!(verification.claims.iter().any(|(_, status)| *status == Status::Refuted));
+    // The claim fails only by outcomes: no livelock and no impossible event occurs.
+    assert!(verification.complete, "{:?}", verification.gaps);
+    let faults = verification.findings.iter().map(|finding| finding.violation.fault);
+    assert!(faults.into_iter().all(|fault| fault == explore::Fault::Outcome));
+}
+
+macro_rules! verdicts {
+    ($($name:ident: $verdict:ident $protocol:literal;)+) => {
+        $(
+            #[test]
+            fn $name() {
+                $verdict($protocol);
+            }
+        )+
+    };
+}
+
+// `denovo-rprio` and `hlrc-noprio` prefer other victims than `denovo-b` and `hlrc`. The explorer evicts
+// in every order, so these pairs have the same states.
+verdicts! {
+    vi_holds: holds "vi";
+    vi_targeted_holds: holds "vi-targeted";
+    no_l1_holds: holds "no-l1";
+    rsp_holds: holds "rsp";
+    rsp_repaired_holds: holds "rsp-repaired";
+    denovo_b_holds: holds "denovo-b";
+    hlrc_repaired_holds: holds "hlrc-repaired";
+    hlrc_fails: fails "hlrc";
+    gpu_vi_holds: holds "gpu-vi";
+    stc_nv_repaired_holds: holds "stc-nv-repaired";
+    stc_es_repaired_holds: holds "stc-es-repaired";
+    stc_ab_repaired_holds: holds "stc-ab-repaired";
+    stc_mb_repaired_holds: holds "stc-mb-repaired";
+    tc_strong_holds: holds "tc-strong";
+    tc_weak_repaired_holds: holds "tc-weak-repaired";
+}

@@ -1,0 +1,67 @@
+//! Every protocol keeps its claims on the dimension programs: programs that differ in the widths of
+//! words, in the words of a request, and in the shape of the machine.
+
+use explore::claim::Claim;
+use explore::corpus;
+use explore::verify::{self, Options, Status};
+
+use super::is_timed;
+use crate::claims::census::all_pairs_are_covered;
+
+/// The protocols that explore all dimension programs: one protocol of each family that shares the
+/// code of its controllers.
+const WHOLE: [&str; 4] = ["vi", "rsp-repaired", "hlrc-repaired", "denovo-b"];
+
+/// The other protocols explore one dimension program in this number. Successive protocols explore
+/// different programs.
+const STEP: usize = 4;
+
+/// The protocols with epochs or leases have more states. They explore one dimension program in this
+/// number, without the programs that have more threads than `THREADS_MAX`.
+const TIMED_STEP: usize = 16;
+const THREADS_MAX: usize = 3;
+
+/// The maximum numbers of states of a protocol in this test, with and without epochs or leases. They
+/// bound the time that one protocol more adds to the tests.
+const TIMED_STATES_MAX: u64 = 1_000_000;
+const STATES_MAX: u64 = 10_000_000;
+
+#[test]
+fn every_protocol_keeps_its_claims_in_every_dimension() {
+    // The last two have the same states as `denovo-b` and `hlrc`, because the explorer evicts in every
+    // order.
+    let is_left_out =
+        |name: &str| zoo::reads_stale_copies(name) || ["denovo-rprio", "hlrc-noprio"].contains(&name);
+    for (turn, info) in zoo::ALL.iter().enumerate().filter(|(_, info)| !is_left_out(info.name)) {
+        let subject = subjects::explored(info.name).expect("a protocol");
+        let mut tests = corpus::dimensions(&Claim::all_of(&subject.info).expect("known models"));
+        let is_timed = is_timed(info.name);
+        if is_timed {
+            tests.retain(|test| test.program().threads.len() <= THREADS_MAX);
+        }
+        if is_timed || !WHOLE.contains(&info.name) {
+            let step = if is_timed { TIMED_STEP } else { STEP };
+            tests = tests.into_iter().skip(turn % step).step_by(step).collect();
+        }
+        let options = Options { jobs: 2, ..Options::new(verify::machines_of(&subject.info)) };
+        let found = verify::verify(&subject, &tests, &options).expect("known models");
+        let is_verified = found.claims.iter().all(|(_, status)| *status == Status::Verified);
+        assert!(
+            is_verified && found.complete,
+            "{}: {:?} {:?} {:?}",
+            info.name,
+            found.claims,
+            found.gaps,
+            found.findings.first().map(|f| (&tests[f.test].name, &f.violation.why, f.bounds))
+        );
+        // A test without a shape of its own runs on every machine.
+        let machines = verify::machines_of(&subject.info).len();
+        let runs = tests.iter().map(|test| if test.shape.is_some() { 1 } else { machines });
+        assert_eq!(found.runs, runs.sum::<usize>(), "{}", info.name);
+        let states_max = if is_timed { TIMED_STATES_MAX } else { STATES_MAX };
+        assert!(found.states < states_max, "{}: {} states", info.name, found.states);
+        if info.name == "vi" {
+            all_pairs_are_covered(&found.census);
+        }
+    }
+}

@@ -1,0 +1,457 @@
+//! Faults of guards, masks, keys and counters, each seeded by hand into a copy of `vi` or of
+//! `rsp-repaired`. The programs that every verification explores report each of these faults.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use crate::toys;
+use explore::claim::Claim;
+use explore::verify::{self, Options, Test};
+use explore::{Subject, corpus};
+use proto::parts::Host;
+use proto::{
+    Agent, ByteMask, Controller, Cx, Disposition, Info, Input, Key, Level, LineView, NodeId, Op, Order,
+    PlanKey, Protocol, Request, RequestInput, Rmw, RmwKind, SetIndex, Sharing, Slot, protocol_nodes,
+};
+use zoo::parts::{ToBank, ToL1};
+use zoo::vi::{Bank, L1};
+
+/// The fault of the copy of `vi`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Seeded {
+    /// No fault.
+    None,
+    /// A load hits if the line has at least one of the bytes that it loads.
+    HitByOverlap,
+    /// A store makes all bytes of each four-byte word dirty of which it writes at least one byte.
+    DirtyInWords,
+    /// A read-modify-write changes only the first of its words.
+    FirstWordOnly,
+    /// A compare-and-swap that fails stores its new value nevertheless.
+    FailedSwapStores,
+    /// A flush that arrives during another flush is answered together with that other flush.
+    JoinedFlush,
+    /// A bank treats the flushes of two caches as one flush if they have the same slot (number of
+    /// the request at its cache).
+    SlotWithoutNode,
+    /// The third bank acknowledges a flush at once.
+    ThirdBank,
+    /// The bytes of a line that leaves the ninth way are lost.
+    NinthWay,
+    /// An acquire of the third wavefront does not invalidate.
+    ThirdWavefront,
+    /// A release of the third compute unit does not flush.
+    ThirdUnit,
+    /// The beginning of a kernel does not invalidate the cache.
+    KernelBegin,
+    /// The first update in a cache waits for a way, although one is free.
+    ForgottenWait,
+    /// A flush waits only for the acks of earlier writes, and not for those of the writes that it
+    /// sends itself.
+    EarlyParity,
+    /// A message overtakes an earlier message between the same two controllers.
+    Overtaking,
+    /// A cache of `rsp-repaired` treats the locks of two remote operations as one lock if they have
+    /// the same slot (number of the request at its cache).
+    LocksBySlot,
+}
+
+const ALL: [Seeded; 15] = [
+    Seeded::HitByOverlap,
+    Seeded::DirtyInWords,
+    Seeded::FirstWordOnly,
+    Seeded::FailedSwapStores,
+    Seeded::JoinedFlush,
+    Seeded::SlotWithoutNode,
+    Seeded::ThirdBank,
+    Seeded::NinthWay,
+    Seeded::ThirdWavefront,
+    Seeded::ThirdUnit,
+    Seeded::KernelBegin,
+    Seeded::ForgottenWait,
+    Seeded::EarlyParity,
+    Seeded::Overtaking,
+    Seeded::LocksBySlot,
+];
+
+/// The fault of the controllers that are made next, as its position in [`ALL`] counted from one.
+/// Zero stands for no fault.
+static NEXT: AtomicUsize = AtomicUsize::new(0);
+
+/// The fault of a controller that is made now.
+fn next_seeded() -> Seeded {
+    ALL.get(NEXT.load(Ordering::Relaxed).wrapping_sub(1)).copied().unwrap_or(Seeded::None)
+}
+
+/// The protocol of the controllers. The macro `proto::delegate` expects the name `P` for it.
+type P = Faulty;
+
+/// A cache of a compute unit with a fault.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FaultyCache {
+    cache: L1,
+    seeded: Seeded,
+    /// Whether an update has waited for a free way.
+    has_waited: bool,
+    /// Whether a release flushes. Without the fault `EarlyParity`, this is always false.
+    flushes: bool,
+    /// The number of acks that were counted before they arrived.
+    counted: u32,
+}
+
+impl FaultyCache {
+    /// The request that the cache carries out in place of `req`.
+    fn instead(&self, req: &Request, me: NodeId) -> Request {
+        let mut req = *req;
+        match (self.seeded, req.op) {
+            (Seeded::HitByOverlap, Op::Load) => {
+                let mut views: Vec<LineView> = Vec::new();
+                Controller::<Faulty>::lines(&self.cache, &mut views);
+                let view = views.iter().find(|view| view.line == req.line);
+                if let Some(view) = view.filter(|view| view.valid.overlaps(req.mask)) {
+                    req.mask = ByteMask(req.mask.0 & view.valid.0);
+                }
+            }
+            (Seeded::DirtyInWords, Op::Store) => {
+                let words = (0..128 / 4).map(|word| ByteMask::range(4 * word, 4));
+                req.mask = words.filter(|word| word.overlaps(req.mask)).fold(req.mask, ByteMask::union);
+            }
+            (Seeded::FirstWordOnly, Op::Rmw(rmw)) => {
+                req.mask = req.mask.first().map_or(req.mask, |at| ByteMask::range(at, rmw.width.bytes()));
+            }
+            (Seeded::FailedSwapStores, Op::Rmw(Rmw { kind: RmwKind::CompareExchange { .. }, .. })) => {
+                if let Op::Rmw(rmw) = &mut req.op {
+                    rmw.kind = RmwKind::Exchange;
+                }
+            }
+            (Seeded::ThirdWavefront, Op::Load) if req.issuer.wavefront >= 2 && req.order.acquires() => {
+                req.order = Order::Relaxed;
+            }
+            (Seeded::ThirdUnit, Op::Store | Op::Rmw(_)) if me.index >= 2 && req.order.releases() => {
+                req.order = Order::Relaxed;
+            }
+            _ => {}
+        }
+        req
+    }
+
+    /// Counts the acks of the writes that a step has sent (the messages from index `sent` on),
+    /// before these acks arrive.
+    fn count_early(&mut self, sent: usize, cx: &mut Cx<'_, Faulty>) {
+        let parity = |(_, msg): &(NodeId, Msg)| match msg {
+            Msg::Bank(ToBank::Write { parity, .. }) => Some(*parity),
+            _ => None,
+        };
+        let early: Vec<bool> = cx.fx.sends[sent..].iter().filter_map(parity).collect();
+        for parity in early {
+            self.counted += 1;
+            let msg = &ToL1::WriteAck { parity };
+            Controller::<Faulty>::step(&mut self.cache, Input::Message { from: cx.me, msg }, cx);
+        }
+    }
+
+    /// A step with each fault except for `EarlyParity`.
+    fn faulty_step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, Faulty>) -> Disposition {
+        match input {
+            Input::Request(RequestInput { slot, req, data }) => {
+                if self.seeded == Seeded::KernelBegin && matches!(req.op, Op::KernelBegin(_)) {
+                    cx.fx.replies.push((slot, None));
+                    return Disposition::Done;
+                }
+                let is_update = matches!(req.op, Op::Rmw(_)) && req.scope.level == Level::WorkGroup;
+                if self.seeded == Seeded::ForgottenWait && is_update && !self.has_waited {
+                    self.has_waited = true;
+                    return Disposition::Stall(Key::Way(SetIndex(0)));
+                }
+                let req = &self.instead(req, cx.me);
+                Controller::<Faulty>::step(
+                    &mut self.cache,
+                    Input::Request(RequestInput { slot, req, data }),
+                    cx,
+                )
+            }
+            input => {
+                let loses = matches!(input, Input::Evict(way) if way.0 >= 8);
+                let disposition = Controller::<Faulty>::step(&mut self.cache, input, cx);
+                if loses && self.seeded == Seeded::NinthWay {
+                    cx.fx.sends.clear();
+                }
+                disposition
+            }
+        }
+    }
+}
+
+impl Controller<Faulty> for FaultyCache {
+    type Msg = ToL1;
+
+    fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, Faulty>) -> Disposition {
+        if self.seeded != Seeded::EarlyParity {
+            return self.faulty_step(input, cx);
+        }
+        let sent = cx.fx.sends.len();
+        let disposition = match input {
+            Input::Request(RequestInput { req, .. }) => {
+                let disposition = self.faulty_step(input, cx);
+                if req.releases() {
+                    self.flushes = disposition != Disposition::Done;
+                }
+                disposition
+            }
+            Input::Message { msg: ToL1::WriteAck { .. }, .. } if self.counted > 0 => {
+                self.counted -= 1;
+                Disposition::Done
+            }
+            input => self.faulty_step(input, cx),
+        };
+        if self.flushes {
+            self.count_early(sent, cx);
+        }
+        disposition
+    }
+
+    proto::delegate! { cache: victims, lines, is_quiet, canonicalize }
+}
+
+/// A bank of the shared cache with a fault.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct FaultyBank {
+    bank: Bank,
+    seeded: Seeded,
+    /// The flushes under way.
+    flushes: Vec<(NodeId, Slot)>,
+    /// The flushes that are answered together with the next flush that ends.
+    joined: Vec<(NodeId, Slot)>,
+}
+
+impl Controller<Faulty> for FaultyBank {
+    type Msg = ToBank;
+
+    fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, Faulty>) -> Disposition {
+        if let Input::Message { from, msg: &ToBank::Flush { slot } } = input {
+            match self.seeded {
+                Seeded::ThirdBank if cx.me.index >= 2 => {
+                    cx.fx.send(from, ToL1::BankDone { slot });
+                    return Disposition::Done;
+                }
+                Seeded::JoinedFlush if !self.flushes.is_empty() => {
+                    self.joined.push((from, slot));
+                    return Disposition::Done;
+                }
+                Seeded::SlotWithoutNode if self.flushes.iter().any(|&(_, other)| other == slot) => {
+                    return Disposition::Done;
+                }
+                _ => self.flushes.push((from, slot)),
+            }
+        }
+        let disposition = Controller::<Faulty>::step(&mut self.bank, input, cx);
+        let before = self.flushes.len();
+        let sends = &cx.fx.sends;
+        self.flushes.retain(|&(node, slot)| {
+            let is_end = |(to, msg): &(NodeId, Msg)| {
+                *to == node && matches!(*msg, Msg::L1(ToL1::BankDone { slot: done }) if done == slot)
+            };
+            !sends.iter().any(is_end)
+        });
+        if self.flushes.len() < before {
+            for (node, slot) in self.joined.drain(..) {
+                cx.fx.send(node, ToL1::BankDone { slot });
+            }
+        }
+        disposition
+    }
+
+    proto::delegate! { bank: victims, lines, canonicalize }
+
+    fn is_quiet(&self) -> bool {
+        self.joined.is_empty() && Controller::<Faulty>::is_quiet(&self.bank)
+    }
+}
+
+/// `vi` with a fault.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Faulty;
+
+protocol_nodes! { Faulty: L1(FaultyCache, ToL1), Bank(FaultyBank, ToBank), Host(Host) }
+
+impl Protocol for Faulty {
+    const INFO: Info = Info {
+        name: "faulty-vi",
+        summary: "vi with a fault",
+        claims: zoo::vi::Vi::INFO.claims,
+        sharing: Sharing::Scoped,
+        ..toys::INFO
+    };
+
+    type Node = Node;
+    type Msg = Msg;
+    type Params = ();
+    const KINDS: &'static [proto::Kind] = zoo::vi::Vi::KINDS;
+
+    fn params(_: &proto::Levels, _: &proto::Settings) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn node(id: NodeId, levels: &proto::Levels, (): &()) -> Node {
+        let seeded = next_seeded();
+        let level = levels.of(id.kind);
+        match id.kind {
+            0 => Node::L1(FaultyCache {
+                cache: L1::new(level, &()),
+                seeded,
+                has_waited: false,
+                flushes: false,
+                counted: 0,
+            }),
+            1 => Node::Bank(FaultyBank {
+                bank: Bank::new(level, &()),
+                seeded,
+                flushes: Vec::new(),
+                joined: Vec::new(),
+            }),
+            _ => Node::Host(Host),
+        }
+    }
+
+    fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+        agent.enters(0, 2)
+    }
+
+    toys::no_tables! {}
+}
+
+/// The protocol `rsp-repaired` with a fault of its locks.
+pub mod locked {
+    use super::*;
+    use zoo::rsp::{RepairedPlans, ToL1};
+
+    /// The protocol of the controllers. The macro `proto::delegate` expects the name `P` for it.
+    type P = FaultyRsp;
+
+    /// A cache of `rsp-repaired`. With the fault `LocksBySlot`, it tells locks apart only by their
+    /// slots (numbers of requests at one node), and not by the nodes.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub struct LockedCache {
+        cache: zoo::rsp::L1<RepairedPlans>,
+        seeded: Seeded,
+    }
+
+    impl Controller<FaultyRsp> for LockedCache {
+        type Msg = ToL1;
+
+        fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, FaultyRsp>) -> Disposition {
+            match input {
+                Input::Message { from, msg: ToL1::Lock { .. } | ToL1::Unlock { .. } }
+                    if self.seeded == Seeded::LocksBySlot =>
+                {
+                    let Input::Message { msg, .. } = input else { return Disposition::Done };
+                    let (sent, any) = (cx.fx.sends.len(), NodeId { kind: from.kind, index: u16::MAX });
+                    let disposition = self.cache.step(Input::Message { from: any, msg }, cx);
+                    cx.fx.sends[sent..].iter_mut().for_each(|(to, _)| *to = from);
+                    disposition
+                }
+                input => self.cache.step(input, cx),
+            }
+        }
+
+        proto::delegate! { cache: victims, lines, is_quiet, canonicalize }
+    }
+
+    /// `rsp-repaired` with a fault of its locks.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct FaultyRsp;
+
+    protocol_nodes! { FaultyRsp: L1(LockedCache, ToL1), Bank(Bank, ToBank), Host(Host) }
+
+    impl From<zoo::parts::ToL1> for Msg {
+        fn from(msg: zoo::parts::ToL1) -> Self {
+            Msg::L1(msg.into())
+        }
+    }
+
+    impl Protocol for FaultyRsp {
+        type Node = Node;
+        type Msg = Msg;
+        type Params = ();
+        const INFO: Info = Info {
+            name: "faulty-rsp",
+            summary: "rsp-repaired with a fault",
+            claims: zoo::rsp::CLAIMS,
+            sharing: Sharing::Remote,
+            ..toys::INFO
+        };
+        const KINDS: &'static [proto::Kind] = zoo::vi::Vi::KINDS;
+
+        fn params(_: &proto::Levels, _: &proto::Settings) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn node(id: NodeId, levels: &proto::Levels, (): &()) -> Node {
+            let level = levels.of(id.kind);
+            match id.kind {
+                0 => Node::L1(LockedCache { cache: zoo::rsp::L1::new(level, &()), seeded: next_seeded() }),
+                1 => Node::Bank(Bank::new(level, &())),
+                _ => Node::Host(Host),
+            }
+        }
+
+        fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+            agent.enters(0, 2)
+        }
+
+        toys::no_tables! {}
+    }
+}
+
+/// The name of the first test that reports the fault in the protocol `Q`, and the states explored
+/// until then.
+fn reported_by<Q: Protocol>(seeded: Seeded, tests: &[Test]) -> (Option<String>, u64) {
+    let number = ALL.iter().position(|&other| other == seeded).map_or(0, |at| at + 1);
+    NEXT.store(number, Ordering::Relaxed);
+    let subject = Subject::of::<Q>();
+    let machines = verify::machines_of(&subject.info).into_iter();
+    let overtaking = seeded == Seeded::Overtaking;
+    let options = Options::new(machines.map(|bounds| bounds.overtaking(overtaking)).collect());
+    let mut states = 0;
+    for test in tests {
+        let found = verify::verify(&subject, core::slice::from_ref(test), &options).expect("known models");
+        states += found.states;
+        if let Some(finding) = found.findings.first() {
+            let why = &finding.violation.why;
+            return (Some(format!("{}: {why}", test.name)), states);
+        }
+    }
+    (None, states)
+}
+
+/// The maximum number of states that may be explored until a fault is reported. A default run
+/// explores about a million states a second, so this limit is much less than a minute.
+const STATES_MAX: u64 = 5_000_000;
+
+#[test]
+fn every_fault_is_reported_by_the_programs_of_a_default_run() {
+    let claims = Claim::all_of(&zoo::vi::Vi::INFO).expect("known models");
+    let mut tests = corpus::dimensions(&claims);
+    let shipped = |names: &[&str]| {
+        let mut found = corpus::shipped().expect("they are tests");
+        found.retain(|test| names.contains(&test.name.as_str()));
+        assert_eq!(found.len(), names.len());
+        found
+    };
+    tests.extend(shipped(&["caches/host-reads-second-release.litmus", "caches/compared-and-kept.litmus"]));
+    let of_one_thread = shipped(&["caches/written-then-loaded.litmus"]);
+    let of_locks = shipped(&["caches/remote-counter-by-two.litmus"]);
+    assert_eq!(reported_by::<Faulty>(Seeded::None, &tests).0, None);
+    assert_eq!(reported_by::<Faulty>(Seeded::None, &of_one_thread).0, None);
+    assert_eq!(reported_by::<locked::FaultyRsp>(Seeded::None, &of_locks).0, None);
+    for seeded in ALL {
+        let (why, states) = match seeded {
+            Seeded::Overtaking => reported_by::<Faulty>(seeded, &of_one_thread),
+            Seeded::LocksBySlot => reported_by::<locked::FaultyRsp>(seeded, &of_locks),
+            _ => reported_by::<Faulty>(seeded, &tests),
+        };
+        assert!(why.is_some() && states < STATES_MAX, "{seeded:?}: {why:?} after {states} states");
+        // The report names the step that forgets the input, not the deadlock that may follow.
+        let is_step = |why: &String| why.ends_with("an input that waits for it is not woken");
+        assert_eq!(why.as_ref().is_some_and(is_step), seeded == Seeded::ForgottenWait, "{why:?}");
+    }
+}

@@ -1,0 +1,25 @@
+//! The claims of whole protocols, on their programs and on faulty protocols.
+
+mod batches;
+mod bounded;
+mod census;
+mod chiplets;
+mod cutoff;
+mod dimensions;
+mod faults;
+mod flush;
+mod inclusion;
+mod mutants;
+mod preemption;
+mod runtime;
+mod symmetry;
+mod targeted;
+
+/// The maximum number of threads of a program for the protocols with epochs or leases.
+const TIMED_THREADS_MAX: usize = 2;
+
+/// Whether a protocol has epochs (periods of time) or leases. Such a protocol has many states,
+/// because an epoch may change, or a tick may pass, between any two moves.
+fn is_timed(protocol: &str) -> bool {
+    protocol.starts_with("stc-") || protocol.starts_with("tc-")
+}

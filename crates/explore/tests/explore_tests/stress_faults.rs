@@ -1,0 +1,500 @@
+//! The random tester finds seeded faults in every dimension of episodes (property that an episode
+//! draws, such as the widths of words).
+//!
+//! The faults are wrong controllers: caches and banks of `vi` and `rsp` that change an input or an
+//! effect of a step. A value of the type `SeededFault` selects the fault. It names a table that no
+//! protocol has.
+
+use crate::toys;
+use explore::Subject;
+use explore::stress::{Failure, Options, stress};
+use proto::parts::Host;
+use proto::{
+    Agent, ByteMask, Change, Controller, Cx, Disposition, Hit, Homes, Info, Input, Key, KindLevel, Load,
+    MemoryAccess, NodeId, Op, OpClass, Order, PlanKey, Plans as _, Protocol, Request, RequestInput, RmwKind,
+    SeededFault, SetIndex, Sharing, Slot, TableId, Way, protocol_nodes,
+};
+use zoo::parts::{ToBank, ToL1};
+use zoo::vi::{L1Plans, Step};
+
+/// A table number that no protocol has. A seeded fault with this table number selects a fault of
+/// this file.
+const FAULTS: TableId = TableId(100);
+
+proto::symbols! {
+    /// A fault of a controller.
+    pub enum Fault {
+        /// A load hits if some of its bytes are valid.
+        HitsOnOverlap,
+        /// A line is written out in whole words of four bytes.
+        RoundsDirtyMask,
+        /// A read-modify-write of several words updates the first one only.
+        UpdatesFirstWord,
+        /// A compare-and-swap that fails stores all the same.
+        StoresOnFailedSwap,
+        /// An addition to a word of eight bytes adds to four of them.
+        AddsToHalf,
+        /// A release of the third wavefront of a compute unit does not flush.
+        ThirdWavefront,
+        /// The ninth way of a bank loses a byte when it is evicted.
+        NinthWay,
+        /// An acquire of the third compute unit does not invalidate.
+        ThirdUnit,
+        /// The third bank loses a byte of each write.
+        ThirdBank,
+        /// A flush that joins another flush under way is answered at the end of that other flush.
+        JoinsFlush,
+        /// A flush waits only for the acks of earlier writes, and not for those of the writes that
+        /// it sends itself.
+        FlipsParityEarly,
+        /// The first load of a cache waits for a way, although one is free.
+        ForgetsWait,
+        /// Locks of remote operations are told apart only by their slots (numbers of requests at
+        /// one node), and not by the nodes.
+        LocksBySlot,
+    }
+}
+
+use proto::Symbol as _;
+
+impl Fault {
+    fn seeded_fault(self) -> SeededFault {
+        SeededFault { table: FAULTS, change: Change::DropStep { step: self.index() as u8 } }
+    }
+}
+
+/// Whether the seeded fault is this one.
+fn has<P: Protocol>(cx: &Cx<'_, P>, fault: Fault) -> bool {
+    cx.world.seeded_fault == Some(fault.seeded_fault())
+}
+
+/// A cache of `vi` into which a fault can be seeded.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct L1 {
+    cache: zoo::vi::L1,
+    /// Whether a flush is under way.
+    flushes: bool,
+    /// The number of acks that were counted before they arrived.
+    counted: u32,
+    /// Whether a load has waited for a free way.
+    has_waited: bool,
+}
+
+impl L1 {
+    fn new(level: &KindLevel, (): &()) -> L1 {
+        L1 { cache: zoo::vi::L1::new(level, &()), flushes: false, counted: 0, has_waited: false }
+    }
+
+    /// Answers a load if its line has some of the bytes that it loads, but not all of them.
+    fn hits(&self, ask: RequestInput<'_>, cx: &mut Cx<'_, Faulty>) -> bool {
+        if ask.req.op != Op::Load || ask.req.order != Order::Plain || cx.stage > 0 {
+            return false;
+        }
+        let mut lines = Vec::new();
+        Controller::<Faulty>::lines(&self.cache, &mut lines);
+        let hit = |line: &&proto::LineView| line.line == ask.req.line && line.valid.overlaps(ask.req.mask);
+        let Some(line) = lines.iter().find(hit).filter(|line| !line.valid.contains(ask.req.mask)) else {
+            return false;
+        };
+        cx.fx.reply(ask.slot, line.data);
+        true
+    }
+
+    fn request(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, Faulty>) -> Disposition {
+        if has(cx, Fault::HitsOnOverlap) && self.hits(ask, cx) {
+            return Disposition::Done;
+        }
+        if has(cx, Fault::ForgetsWait) && ask.req.op == Op::Load && !self.has_waited {
+            self.has_waited = true;
+            return Disposition::Stall(Key::Way(SetIndex(0)));
+        }
+        let mut req = *ask.req;
+        change(&mut req, cx);
+        let (slot, data) = (ask.slot, ask.data);
+        self.cache.step(Input::Request(RequestInput { slot, req: &req, data }), cx)
+    }
+
+    /// Counts the acks of the writes that a step has sent (the messages from index `sent` on),
+    /// before these acks arrive.
+    fn count_early(&mut self, sent: usize, cx: &mut Cx<'_, Faulty>) {
+        let parity = |(_, msg): &(NodeId, Msg)| match msg {
+            Msg::Bank(ToBank::Write { parity, .. }) => Some(*parity),
+            _ => None,
+        };
+        let early: Vec<bool> = cx.fx.sends[sent..].iter().filter_map(parity).collect();
+        for parity in early {
+            self.counted += 1;
+            let msg = &ToL1::WriteAck { parity };
+            self.cache.step(Input::Message { from: cx.me, msg }, cx);
+        }
+    }
+}
+
+/// Changes a request in the way of the seeded fault.
+fn change(req: &mut Request, cx: &Cx<'_, Faulty>) {
+    let relaxes = req.releases() && req.issuer.wavefront == 2 && has(cx, Fault::ThirdWavefront)
+        || req.acquires() && cx.me.index == 2 && has(cx, Fault::ThirdUnit);
+    if relaxes && req.is_atomic_access() {
+        req.order = Order::Relaxed;
+    }
+    let Op::Rmw(rmw) = &mut req.op else { return };
+    let first = ByteMask::range(req.mask.first().unwrap_or_default(), rmw.width.bytes());
+    if has(cx, Fault::UpdatesFirstWord) {
+        req.mask = first;
+    }
+    if matches!(rmw.kind, RmwKind::CompareExchange { .. }) && has(cx, Fault::StoresOnFailedSwap) {
+        rmw.kind = RmwKind::Exchange;
+    }
+    if rmw.width == proto::Width::W8 && rmw.kind == RmwKind::Add && has(cx, Fault::AddsToHalf) {
+        rmw.width = proto::Width::W4;
+    }
+}
+
+/// The mask of all words of four bytes that contain a byte of `mask`.
+fn in_words(mask: ByteMask) -> ByteMask {
+    let words = (0..proto::LINE_BYTES_MAX / 4).map(|word| ByteMask::range(4 * word, 4));
+    words.filter(|word| word.overlaps(mask)).fold(ByteMask::NONE, ByteMask::union)
+}
+
+impl Controller<Faulty> for L1 {
+    type Msg = ToL1;
+
+    fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, Faulty>) -> Disposition {
+        let sent = cx.fx.sends.len();
+        let disposition = match input {
+            Input::Request(ask) => {
+                let disposition = self.request(ask, cx);
+                if ask.req.releases() {
+                    self.flushes = disposition != Disposition::Done;
+                }
+                disposition
+            }
+            Input::Message { msg: ToL1::WriteAck { .. }, .. } if self.counted > 0 => {
+                self.counted -= 1;
+                Disposition::Done
+            }
+            input => self.cache.step(input, cx),
+        };
+        if has(cx, Fault::RoundsDirtyMask) {
+            for (_, msg) in &mut cx.fx.sends[sent..] {
+                if let Msg::Bank(ToBank::Write { mask, .. }) = msg {
+                    *mask = in_words(*mask);
+                }
+            }
+        }
+        if self.flushes && has(cx, Fault::FlipsParityEarly) {
+            self.count_early(sent, cx);
+        }
+        disposition
+    }
+
+    fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
+        Controller::<Faulty>::hit(&self.cache, load, homes)
+    }
+
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, proto::Rank)>) {
+        Controller::<Faulty>::victims(&self.cache, set, out);
+    }
+
+    fn lines(&self, out: &mut Vec<proto::LineView>) {
+        Controller::<Faulty>::lines(&self.cache, out);
+    }
+
+    fn is_quiet(&self) -> bool {
+        Controller::<Faulty>::is_quiet(&self.cache)
+    }
+}
+
+/// A bank of `vi` into which a fault can be seeded.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Bank {
+    bank: zoo::vi::Bank,
+    /// The flush under way (`flush`), and the flushes that joined it (`joined`).
+    flush: Option<(NodeId, Slot)>,
+    joined: Vec<(NodeId, Slot)>,
+}
+
+impl Bank {
+    fn new(level: &KindLevel, (): &()) -> Bank {
+        Bank { bank: zoo::vi::Bank::new(level, &()), flush: None, joined: Vec::new() }
+    }
+
+    /// Answers the flushes that joined another flush, if a step has completed that other flush.
+    fn answer_joined(&mut self, sent: usize, cx: &mut Cx<'_, Faulty>) {
+        let Some((node, slot)) = self.flush else { return };
+        let is_answer = |(to, msg): &(NodeId, Msg)| *to == node && *msg == Msg::L1(ToL1::BankDone { slot });
+        if cx.fx.sends[sent..].iter().any(is_answer) {
+            self.flush = None;
+            for (node, slot) in self.joined.drain(..) {
+                cx.fx.send(node, ToL1::BankDone { slot });
+            }
+        }
+    }
+}
+
+impl Controller<Faulty> for Bank {
+    type Msg = ToBank;
+
+    fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, Faulty>) -> Disposition {
+        let sent = cx.fx.sends.len();
+        let disposition = match input {
+            Input::Message { from, msg: &ToBank::Flush { slot } } if has(cx, Fault::JoinsFlush) => {
+                if self.flush.is_some() {
+                    self.joined.push((from, slot));
+                    return Disposition::Done;
+                }
+                self.flush = Some((from, slot));
+                self.bank.step(input, cx)
+            }
+            Input::Evict(Way(8)) if has(cx, Fault::NinthWay) => {
+                let disposition = self.bank.step(input, cx);
+                for op in &mut cx.fx.memory {
+                    if let MemoryAccess::Write { mask, .. } = &mut op.access {
+                        mask.forget_first();
+                    }
+                }
+                disposition
+            }
+            Input::Message { from, msg } if cx.me.index == 2 && has(cx, Fault::ThirdBank) => {
+                let mut msg = *msg;
+                proto::Message::forget_byte(&mut msg);
+                self.bank.step(Input::Message { from, msg: &msg }, cx)
+            }
+            input => self.bank.step(input, cx),
+        };
+        self.answer_joined(sent, cx);
+        disposition
+    }
+
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, proto::Rank)>) {
+        Controller::<Faulty>::victims(&self.bank, set, out);
+    }
+
+    fn lines(&self, out: &mut Vec<proto::LineView>) {
+        Controller::<Faulty>::lines(&self.bank, out);
+    }
+
+    fn is_quiet(&self) -> bool {
+        self.joined.is_empty() && Controller::<Faulty>::is_quiet(&self.bank)
+    }
+}
+
+/// The protocol `vi` with controllers into which a fault can be seeded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Faulty;
+
+protocol_nodes! { Faulty: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host) }
+
+/// The description of a protocol into which faults can be seeded.
+const INFO: Info = Info {
+    name: "faulty",
+    summary: "a protocol with faulty controllers",
+    claims: zoo::vi::SCOPED_CLAIMS,
+    sharing: Sharing::Scoped,
+    ..toys::INFO
+};
+
+impl Protocol for Faulty {
+    type Node = Node;
+    type Msg = Msg;
+    type Params = ();
+    const INFO: Info = INFO;
+    const KINDS: &'static [proto::Kind] = zoo::vi::Vi::KINDS;
+
+    fn params(_: &proto::Levels, _: &proto::Settings) -> Result<(), String> {
+        Ok(())
+    }
+
+    fn node(id: NodeId, levels: &proto::Levels, (): &()) -> Node {
+        match id.kind {
+            0 => Node::L1(L1::new(levels.of(id.kind), &())),
+            1 => Node::Bank(Bank::new(levels.of(id.kind), &())),
+            _ => Node::Host(Host),
+        }
+    }
+
+    fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+        agent.enters(0, 2)
+    }
+
+    toys::no_tables! {}
+}
+
+/// The protocol `rsp` with locks into which a fault can be seeded.
+pub mod locked {
+    use super::*;
+    use zoo::rsp::{RspPlans, ToL1};
+
+    /// A cache of `rsp`. With the seeded fault `LocksBySlot`, it tells locks apart only by their
+    /// slots (numbers of requests at one node), and not by the nodes.
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub struct L1(zoo::rsp::L1<RspPlans>);
+
+    impl Controller<Locked> for L1 {
+        type Msg = ToL1;
+
+        fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, Locked>) -> Disposition {
+            match input {
+                Input::Message { from, msg: ToL1::Lock { .. } | ToL1::Unlock { .. } }
+                    if has(cx, Fault::LocksBySlot) =>
+                {
+                    let Input::Message { msg, .. } = input else { return Disposition::Done };
+                    let (sent, any) = (cx.fx.sends.len(), NodeId { kind: from.kind, index: u16::MAX });
+                    let disposition = self.0.step(Input::Message { from: any, msg }, cx);
+                    cx.fx.sends[sent..].iter_mut().for_each(|(to, _)| *to = from);
+                    disposition
+                }
+                input => self.0.step(input, cx),
+            }
+        }
+
+        fn victims(&self, set: SetIndex, out: &mut Vec<(Way, proto::Rank)>) {
+            Controller::<Locked>::victims(&self.0, set, out);
+        }
+
+        fn lines(&self, out: &mut Vec<proto::LineView>) {
+            Controller::<Locked>::lines(&self.0, out);
+        }
+
+        fn is_quiet(&self) -> bool {
+            Controller::<Locked>::is_quiet(&self.0)
+        }
+    }
+
+    /// The variant of `rsp` whose caches confuse the locks of different nodes if the fault
+    /// `LocksBySlot` is seeded.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct Locked;
+
+    protocol_nodes! { Locked: L1(L1, ToL1), Bank(zoo::vi::Bank, ToBank), Host(Host) }
+
+    impl From<zoo::parts::ToL1> for Msg {
+        fn from(msg: zoo::parts::ToL1) -> Self {
+            Msg::L1(msg.into())
+        }
+    }
+
+    impl Protocol for Locked {
+        type Node = Node;
+        type Msg = Msg;
+        type Params = ();
+        const INFO: Info = Info { claims: zoo::rsp::CLAIMS, sharing: Sharing::Remote, ..INFO };
+        const KINDS: &'static [proto::Kind] = zoo::vi::Vi::KINDS;
+
+        fn params(_: &proto::Levels, _: &proto::Settings) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn node(id: NodeId, levels: &proto::Levels, (): &()) -> Node {
+            let level = levels.of(id.kind);
+            match id.kind {
+                0 => Node::L1(L1(zoo::rsp::L1::new(level, &()))),
+                1 => Node::Bank(zoo::vi::Bank::new(level, &())),
+                _ => Node::Host(Host),
+            }
+        }
+
+        fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+            agent.enters(0, 2)
+        }
+
+        toys::no_tables! {}
+    }
+}
+
+/// The maximum number of operations of a small program that fails.
+const OPERATIONS_MAX: usize = 40;
+
+fn options(seeded_fault: Option<SeededFault>, episodes: u64) -> Options<'static> {
+    Options { episodes, seeded_fault, jobs: 2, ..Options::default() }
+}
+
+fn failure<P: Protocol>(options: &Options<'_>) -> Option<Failure> {
+    stress(&Subject::of::<P>(), options).expect("episodes exist for it").failure
+}
+
+#[test]
+fn the_controllers_without_a_fault_pass() {
+    assert_eq!(failure::<Faulty>(&options(None, 2_000)), None);
+    assert_eq!(failure::<locked::Locked>(&options(None, 1_000)), None);
+}
+
+#[test]
+fn a_fault_of_every_dimension_is_found_reproducibly() {
+    for (fault, episodes) in [
+        (Fault::HitsOnOverlap, 200),
+        (Fault::RoundsDirtyMask, 200),
+        (Fault::UpdatesFirstWord, 200),
+        (Fault::StoresOnFailedSwap, 200),
+        (Fault::AddsToHalf, 2_000),
+        (Fault::ThirdWavefront, 1_000),
+        (Fault::NinthWay, 2_000),
+        (Fault::ThirdUnit, 200),
+        (Fault::ThirdBank, 200),
+        (Fault::JoinsFlush, 20_000),
+        (Fault::FlipsParityEarly, 5_000),
+    ] {
+        let options = options(Some(fault.seeded_fault()), episodes);
+        let found = failure::<Faulty>(&options).unwrap_or_else(|| panic!("{fault:?} is not found"));
+        assert!(found.operations() <= OPERATIONS_MAX, "{fault:?}: {found}");
+        let again = Options { seed: found.seed, episodes: 1, ..options };
+        assert_eq!(failure::<Faulty>(&again), Some(found), "{fault:?}: its seed alone makes it fail");
+    }
+}
+
+/// The seeded fault lets an input wait for a way although one is free. A run in which the tester
+/// checks the controllers after each step reports the faulty step. Other runs may report a later
+/// fault, or none.
+#[test]
+fn a_forgotten_wait_for_a_way_is_found_at_its_step() {
+    let options = Options { shrink: false, ..options(Some(Fault::ForgetsWait.seeded_fault()), 1) };
+    let reports = (0..400).filter_map(|seed| failure::<Faulty>(&Options { seed, ..options }));
+    let at_its_step = |found: Failure| found.what.ends_with("an input that waits for it is not woken");
+    assert!(reports.into_iter().any(at_its_step));
+}
+
+#[test]
+fn locks_by_slot_are_found() {
+    let found = failure::<locked::Locked>(&options(Some(Fault::LocksBySlot.seeded_fault()), 50_000));
+    let found = found.expect("slots of two nodes are equal");
+    assert!(found.operations() <= OPERATIONS_MAX, "{found}");
+}
+
+/// The mutant without the invalidation in the plan (the steps) of a kernel's beginning.
+fn without_invalidation_at_begin() -> SeededFault {
+    let level = proto::Level::Device;
+    let plan =
+        PlanKey { op: OpClass::KernelBegin, order: Order::AcqRel, level, remote: false, commutative: false };
+    let at = L1Plans::plan(plan).iter().position(|step| *step == Step::Invalidate);
+    let at = at.expect("it invalidates") as u8;
+    SeededFault { table: L1Plans::ID, change: Change::DropStepOf { plan, at } }
+}
+
+#[test]
+fn a_kernel_that_begins_without_an_invalidation_is_found() {
+    let found = failure::<zoo::vi::Vi>(&options(Some(without_invalidation_at_begin()), 400));
+    let found = found.expect("a thread finds a value of an earlier kernel");
+    assert!(found.operations() <= OPERATIONS_MAX, "{found}");
+    let kernels = found.program.iter().filter(|(thread, _)| thread.starts_with("kernel "));
+    assert!(kernels.count() >= 2 || found.machine.contains("may change its CU"), "{found}");
+}
+
+#[test]
+fn protocols_without_epochs_need_the_order_of_channels() {
+    for info in zoo::ALL {
+        let has_epochs = info.name.starts_with("stc-");
+        if has_epochs && zoo::reads_stale_copies(info.name) {
+            continue;
+        }
+        let options = Options { overtaking: true, ..options(None, 1_000) };
+        let found =
+            stress(&subjects::explored(info.name).expect("a protocol"), &options).expect("known claims");
+        // No failure without the order of channels is known of the protocols with epochs.
+        if has_epochs {
+            assert!(found.failure.is_none(), "{}: {:?}", info.name, found.failure);
+            continue;
+        }
+        let found = found.failure.unwrap_or_else(|| panic!("{} needs no order", info.name));
+        assert!(found.operations() <= OPERATIONS_MAX, "{}: {found}", info.name);
+    }
+}
