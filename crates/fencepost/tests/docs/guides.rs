@@ -200,7 +200,9 @@ impl Cargo<'_> {
 
     fn command<'w>(&self, mut words: impl Iterator<Item = &'w str>) -> Command {
         let mut command = Command::new(env!("CARGO"));
-        command.args(words.next()).args(["--offline", "--locked", "--profile", self.profile.name()]);
+        // With the features of the whole workspace, the results of these tests stay valid.
+        command.args(words.next()).args(["--workspace", "--offline", "--locked"]);
+        command.args(["--profile", self.profile.name()]);
         for krate in UNOPTIMIZED {
             let name = self.profile.name();
             command.arg("--config").arg(format!("profile.{name}.package.{krate}.opt-level=0"));
