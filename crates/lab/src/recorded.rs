@@ -61,7 +61,7 @@ impl Recorded {
     /// The first line below the title of each page that shows a record. `file` is the name of the
     /// file with the record.
     fn mark(file: &str) -> String {
-        format!("<!-- Rendered from {file}: FENCEPOST_BLESS=1 cargo test --test docs -->")
+        format!("<!-- Rendered from {file}: FENCEPOST_BLESS=1 cargo test --test fencepost_tests docs -->")
     }
 
     /// Whether a text is a page that shows a record in the file with the name `file`.

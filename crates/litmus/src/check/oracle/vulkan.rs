@@ -5,7 +5,7 @@ use super::{compare, size};
 use crate::cat::shipped;
 use crate::parse::parse;
 
-#[path = "../../../tests/common/vulkan.rs"]
+#[path = "../../../tests/litmus_tests/common/vulkan.rs"]
 mod random;
 
 #[test]

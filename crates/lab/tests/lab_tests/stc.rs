@@ -1,0 +1,218 @@
+//! Tests the evaluation of the STC paper, from its files to the statuses of its claims, with
+//! synthetic results of runs.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use lab::paper::{Paper, Plan, Request};
+use lab::results::{Measured, Results, Row, RowKey, Scored, Status};
+use lab::systems::Systems;
+
+fn systems() -> Systems {
+    Systems::with_folder("no such folder")
+}
+
+fn plan(figures: &[&str]) -> Plan {
+    let figures = figures.iter().map(|figure| (*figure).to_owned()).collect();
+    Plan::new(Paper::load("stc", None, &systems()).unwrap(), &Request { figures, ..Request::default() })
+        .unwrap()
+}
+
+fn claim<'a>(results: &'a Results, id: &str) -> &'a Scored {
+    results.claims.iter().find(|claim| claim.id == id).unwrap()
+}
+
+/// The counters of the simulator that the paper's experiment files use.
+const COUNTERS: [&str; 8] = [
+    "l1_load_accesses",
+    "l1_load_hits",
+    "l1_load_bypasses",
+    "l1_writes_blocked_at_changes",
+    "l1_writes_blocked_peak",
+    "emu_epoch_changes",
+    "emu_epoch_change_cycles",
+    "noc_bytes_sent",
+];
+
+/// The results of the paper if each run had the cycles that the function gives, and every counter
+/// were 100.
+fn with(figures: &[&str], cycles: impl Fn(&RowKey) -> u64) -> Results {
+    let plan = plan(figures);
+    let row = |key: &RowKey| {
+        let counters = BTreeMap::from(COUNTERS.map(|name| (name.to_owned(), 100)));
+        let measured = Measured { cycles: cycles(key), answer_ok: true, counters, ..Measured::default() };
+        Row { key: key.clone(), system: String::new(), measured }
+    };
+    plan.evaluate(plan.runs().map(|(key, _)| row(key)).collect())
+}
+
+#[test]
+fn equal_runs_reproduce_only_claims_of_no_change_and_of_the_machine() {
+    let results = with(&[], |_| 1_000_000);
+    let ids = |status: Status| -> Vec<&str> {
+        let of_status = results.claims.iter().filter(|claim| claim.status == status);
+        of_status.map(|claim| claim.id.as_str()).collect()
+    };
+    let reproduced = [
+        // The published change is below half a percent, so the claim is that nothing changes.
+        "stc.fig11.bandwidth",
+        "stc.72.epoch-length",
+        "stc.72.epochs",
+        // The value is computed from the description of the machine.
+        "stc.75.storage",
+        "stc.72.queue",
+        // The synthetic counts are in the published range.
+        "stc.72.queue.max",
+        "stc.75.storage.tcs",
+    ];
+    assert_eq!(ids(Status::Reproduced), reproduced);
+    // Verification decides the claims about all schedules.
+    assert_eq!(ids(Status::NotRun), ["stc.23.coherent", "stc.33.deadlock-free", "stc.fig7"]);
+}
+
+#[test]
+fn a_geometric_mean_is_over_its_inputs() {
+    // Two of the five inputs are twice as fast.
+    let fast = |input: &str| ["lulesh", "bc"].contains(&input);
+    let results = with(&["fig8"], |key| match key.scenario == "mb" && fast(&key.input) {
+        true => 500_000,
+        false => 1_000_000,
+    });
+    let reuse = claim(&results, "stc.fig8.mb.reuse");
+    let measured = reuse.measured.as_f64().unwrap();
+    assert!((measured - 2_f64.powf(0.4)).abs() < 1e-9, "{measured}");
+    // A group of its own shows the mean over the inputs that the paper names.
+    let figure = results.figures.iter().find(|figure| figure.id == "fig8").unwrap();
+    let named = figure.groups.iter().find(|group| group.label.starts_with("mean of the twelve")).unwrap();
+    let mb = named.bars.iter().find(|bar| bar.scenario == "mb").unwrap();
+    let shown = mb.values[0].unwrap().mean;
+    assert!((shown - (10.0 + 2.0 * 0.5) / 12.0).abs() < 1e-9, "{shown}");
+}
+
+#[test]
+fn a_spread_compares_means_over_the_inputs() {
+    // Epochs of 450 cycles slow down half of the inputs, and speed up the other half.
+    let slow = |input: &str| ["lulesh", "hpgmg", "snapc", "bc"].contains(&input);
+    let spread = |factor: u64| {
+        let results = with(&["sensitivity"], |key| match key.variant.as_str() {
+            "epochs of 450" if slow(&key.input) => 1_000 + 4 * factor,
+            "epochs of 50" if !slow(&key.input) => 1_000 - factor,
+            "epochs of 450" => 1_000 - factor / 3 * 4,
+            _ => 1_000,
+        });
+        let claim = claim(&results, "stc.72.epoch-length");
+        (claim.measured.as_f64().unwrap(), claim.status)
+    };
+    // The four slow inputs and the twelve fast ones cancel out at 450 cycles. At 50 cycles, twelve
+    // of the sixteen inputs take less time.
+    let (measured, status) = spread(30);
+    let expected = 1.0 / (1.0 - 0.75 * 0.030) - 1.0;
+    assert!((measured - expected).abs() < 1e-9, "{measured}");
+    assert_eq!(status, Status::Reproduced);
+    assert_eq!(spread(60).1, Status::Contradicted);
+}
+
+#[test]
+fn a_wrong_answer_counts_only_on_a_machine_that_ignores_acquires() {
+    let plan = plan(&["fig1"]);
+    let rows = |ended: bool| -> Vec<Row> {
+        let row = |key: &RowKey| {
+            let counters = ["l1_load_accesses", "l1_load_hits"].map(|name| (name.to_owned(), 10));
+            let measured = Measured {
+                cycles: 1,
+                counters: if ended { BTreeMap::from(counters) } else { BTreeMap::new() },
+                ..Measured::default()
+            };
+            Row { key: key.clone(), system: String::new(), measured }
+        };
+        plan.runs().map(|(key, _)| row(key)).collect()
+    };
+    let missing = |results: &Results| -> Vec<bool> {
+        let groups = results.figures[0].groups.iter().filter(|group| group.label.starts_with("bc"));
+        groups.map(|group| group.bars[0].missing.is_some()).collect()
+    };
+    let results = plan.evaluate(rows(true));
+    assert_eq!(missing(&results), [true, false], "with acquires and without");
+    assert!(results.failures().all(|failure| failure.contains(", base, ")));
+    let hung = plan.evaluate(rows(false));
+    assert_eq!(missing(&hung), [true, true]);
+    assert!(hung.failures().any(|failure| failure.contains(", no acquire, ")));
+}
+
+#[test]
+fn an_input_has_the_size_and_the_settings_of_its_file() {
+    let plan = plan(&["fig8"]);
+    let (_, task) = plan.runs().find(|(key, _)| key.input == "lulesh").unwrap();
+    let steps = task.settings().find(|(name, _)| *name == "steps");
+    assert_eq!(steps, Some(("steps", "130".to_owned())));
+    assert_eq!(task.input, None);
+    let described = with(&["fig8"], |_| 1).inputs;
+    let lulesh = described.iter().find(|input| input.name == "lulesh").unwrap();
+    assert_eq!((lulesh.source.as_str(), lulesh.graph.as_str()), ("generated", "size small, steps=130"));
+}
+
+/// Writes a folder with a copy of `paper.toml` in which `from` is replaced by `to`, and with the
+/// file of one figure. Returns the path of the folder.
+fn changed(name: &str, from: &str, to: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(&folder).unwrap();
+    let paper = include_str!("../../../../experiments/stc/paper.toml");
+    assert!(paper.contains(from), "{from}");
+    fs::write(folder.join("paper.toml"), paper.replacen(from, to, 1)).unwrap();
+    fs::write(folder.join("fig1.toml"), include_str!("../../../../experiments/stc/fig1.toml")).unwrap();
+    folder
+}
+
+#[test]
+fn a_mistake_in_an_input_is_named_with_its_place() {
+    for (name, from, to, what) in [
+        ("stc-size", "size = \"small\"", "size = \"smal\"", "did you mean `small`?"),
+        ("stc-setting", "steps = \"130\"", "stops = \"130\"", "`stops`"),
+        ("stc-value", "steps = \"130\"", "steps = \"many\"", "`many`"),
+        ("stc-none", "size = \"small\"\nsettings", "settings", "`settings` of an input need the key `size`"),
+        (
+            "stc-both",
+            "workload = \"hpgmg\"",
+            "workload = \"hpgmg\"\ngraph = \"c-68\"",
+            "expected the key `size` alone for an input of `hpgmg`",
+        ),
+        (
+            "stc-graph",
+            "workload = \"bc\"\nsize = \"small\"",
+            "workload = \"bc\"",
+            "expected one of the keys `graph` and `size` for an input of `bc`",
+        ),
+        ("stc-mean", "name = \"baseline\"", "name = \"base-line\"", "unknown scenario"),
+    ] {
+        let error = Paper::load("stc", Some(&changed(name, from, to)), &systems()).unwrap_err().to_string();
+        assert!(error.contains(what), "{name}: {error}");
+        assert!(error.contains(".toml:"), "{name}: {error}");
+    }
+}
+
+#[test]
+fn a_spread_needs_two_values_and_no_other_key() {
+    for (name, text, what) in [
+        ("stc-spread-one", "spread = [\"cycles[baseline]\"]", "`spread` needs the kind"),
+        (
+            "stc-spread-value",
+            "value = \"1\"\nspread = [\"1\", \"cycles[baseline]\"]",
+            "without `value`, `holds` or `fold`",
+        ),
+        (
+            "stc-spread-name",
+            "spread = [\"1\", \"cycles[nowhere]\"]",
+            "unknown scenario of this figure `nowhere`",
+        ),
+    ] {
+        let folder = changed(name, "seeds = 3", "seeds = 2");
+        let figure = include_str!("../../../../experiments/stc/fig1.toml");
+        let measure = format!("{figure}\n[[measure]]\nclaim = \"stc.72.queue\"\n{text}\n");
+        fs::write(folder.join("fig1.toml"), measure).unwrap();
+        let error = Paper::load("stc", Some(&folder), &systems()).unwrap_err().to_string();
+        assert!(error.contains(what), "{name}: {error}");
+        assert!(error.contains("fig1.toml:"), "{name}: {error}");
+    }
+}

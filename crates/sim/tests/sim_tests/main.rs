@@ -1,0 +1,20 @@
+//! Tests of the simulator.
+//!
+//! All of them are modules of one binary, because each binary is compiled and linked with the whole
+//! simulator.
+
+mod attribution;
+mod chiplets;
+mod clocks;
+mod common;
+mod epochs;
+mod levels;
+mod memory_path;
+mod posted;
+mod races;
+mod recency;
+mod runs;
+mod samples;
+mod stuck;
+#[path = "../../../explore/tests/explore_tests/toys/mod.rs"]
+mod toys;

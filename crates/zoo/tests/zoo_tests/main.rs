@@ -1,0 +1,12 @@
+//! Tests of the protocols.
+//!
+//! All of them are modules of one binary, because each binary is compiled and linked with all
+//! protocols.
+
+mod conformance;
+mod declared;
+mod figure7;
+mod gpu_vi;
+mod progress;
+mod table3;
+mod tc;
