@@ -2,7 +2,7 @@
 //! each design, as a trace file (the moves, which can be replayed) and as a chart. A test shows
 //! that the repaired variant passes the same program.
 //!
-//! `FENCEPOST_BLESS=1 cargo test -p explore --test findings` writes these files again.
+//! `FENCEPOST_BLESS=1 cargo test --test explore_tests findings::` writes these files again.
 
 use explore::claim::Claim;
 use explore::trace::Verdict;

@@ -53,7 +53,7 @@ fn stream(pages: u64, rounds: u32, host_stores: bool) -> Program {
 }
 
 fn run(system: &System, program: Program) -> Outcome {
-    common::run(system, program, &RunOptions::default()).unwrap()
+    crate::common::run(system, program, &RunOptions::default()).unwrap()
 }
 
 fn streamed(system: &System, host_stores: bool) -> Outcome {

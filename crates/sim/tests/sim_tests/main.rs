@@ -2,6 +2,7 @@
 //!
 //! All of them are modules of one binary, because each binary is compiled and linked with the whole
 //! simulator.
+#![allow(unreachable_pub, reason = "the macro of the contract writes public items")]
 
 mod attribution;
 mod chiplets;

@@ -179,8 +179,8 @@ fn no_patience_is_too_small_for_a_program_that_makes_progress() {
     let nothing = RunOptions { patience_cycles: 1, ..RunOptions::default() };
     for name in ["hlrc-8cu", "hrf-8cu", "stc-8cu", "titan-v"] {
         run(&system(name), vec_add(2000), &nothing).unwrap();
-        run(&system(name), common::histogram(2000), &nothing).unwrap();
-        run(&system(name), common::host_flag(3), &nothing).unwrap();
+        run(&system(name), crate::common::histogram(2000), &nothing).unwrap();
+        run(&system(name), crate::common::host_flag(3), &nothing).unwrap();
     }
 }
 

@@ -306,7 +306,10 @@ fn the_page_of_results_shows_every_workload_and_its_statistics() {
         return;
     }
     let shown = shown.trim_start_matches('\n');
-    assert!(shown == generated, "{RESULTS} is old; `FENCEPOST_BLESS=1 cargo test --test fencepost_tests docs` renders it");
+    assert!(
+        shown == generated,
+        "{RESULTS} is old; `FENCEPOST_BLESS=1 cargo test --test fencepost_tests docs` renders it"
+    );
 }
 
 /// The help text of `workload info` says that the page defines every statistic.
