@@ -19,6 +19,9 @@ fn kinds(trace: &Trace) -> BTreeSet<String> {
     trace.violation.moves.iter().map(kind).collect()
 }
 
+/// The number of random walks of a protocol.
+const WALKS: usize = 12;
+
 /// Makes random walks (random schedules) of the built-in litmus tests on every protocol, and
 /// replays them with timing. Returns the kinds of their moves.
 fn walks(
@@ -35,7 +38,7 @@ fn walks(
     for info in zoo::ALL.iter().filter(|info| !zoo::reads_stale_copies(info.name)) {
         let subject = subjects::explored(info.name).expect("a protocol");
         let mut led = 0;
-        for turn in 0..24 {
+        for turn in 0..WALKS {
             let test = &tests[dice.roll(tests.len())];
             let fit: Vec<usize> =
                 (0..test.placements.len()).filter(|&at| is_wanted(&test.placements[at])).collect();
@@ -59,7 +62,7 @@ fn walks(
             led += 1;
             seen.extend(kinds(&trace));
         }
-        assert!(led > 5, "{}: {led}", info.name);
+        assert!(led > 2, "{}: {led}", info.name);
     }
     seen
 }
