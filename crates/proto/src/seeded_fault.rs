@@ -8,7 +8,7 @@ use crate::table::{Row, Table, TableId};
 /// operations).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SeededFault {
-    /// The identity of the table or of the plans that change.
+    /// The identity of the changed table, or of the changed plans (sequences of steps).
     pub table: TableId,
     /// The change that the fault makes to the table, or to the plans (sequences of steps).
     pub change: Change,

@@ -124,8 +124,8 @@ impl Scoping {
     /// to acquires. Releases at this scope write its first channel, and acquires at this scope read
     /// the first channel.
     ///
-    /// If the reading has scope inclusion (operations at nested scopes synchronize), the scope also
-    /// pairs with wider scopes. If a thread of the scope acquires at a wider scope, the acquire
+    /// If the chosen reading (variant) of HRF has scope inclusion (operations at nested scopes
+    /// synchronize), the scope also pairs with wider scopes. If a thread of the scope acquires at a wider scope, the acquire
     /// reads the first channel, too. For each wider scope there is one more channel: if a thread of
     /// the narrower scope releases at the wider scope, the release writes this channel, and
     /// acquires at the narrower scope read the channel.

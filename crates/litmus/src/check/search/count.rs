@@ -20,11 +20,12 @@ use super::{Flags, Halt, Inputs, Search, Visitor, satisfied};
 /// The test fails if the reads are not free (if the model forbids some combination of their
 /// writes).
 const FAILURES: u32 = 8;
-/// After [`FAILURES`] successive failures, the search runs the test for free reads only at one of
-/// this many opportunities.
+/// After [`FAILURES`] successive failures, the search runs the test for free reads only once in this
+/// number of opportunities. Undecided reads are free if the model allows every combination of the
+/// writes that they may read from.
 const PAUSE: u32 = 64;
-/// The minimum number of combinations for which the test for free reads is run. With fewer
-/// combinations, the test costs more time than it saves.
+/// The minimum number of combinations of writes for the undecided reads for which the test for free
+/// reads is run. With fewer combinations, the test costs more time than it saves.
 const COMBINATIONS_MIN: u64 = 32;
 
 /// The data of the test for free reads. Undecided reads are free if the model allows every
