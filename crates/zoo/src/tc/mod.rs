@@ -169,11 +169,12 @@ const WEAK: &[Claim] = &[DRF, SCOPED_CLAIMS[0], OPENCL, PTX];
 pub const REFUTED: [&str; 1] = ["tc-weak"];
 
 /// Generates one protocol of temporal coherence. These protocols differ in their plans (the steps
-/// of operations).
+/// of operations) and in the list of their equivalent mutants (undetectable seeded faults).
 macro_rules! tc {
     (
         $(#[doc = $doc:literal])+
-        $module:ident::$protocol:ident, $plans:ty, $claims:expr, $name:literal, $summary:literal, $source:expr
+        $module:ident::$protocol:ident, $plans:ty, $claims:expr, $name:literal, $summary:literal, $source:expr,
+        $equivalent:expr
     ) => {
         $(#[doc = $doc])+
         pub mod $module {
@@ -220,7 +221,7 @@ macro_rules! tc {
                     claims: $claims,
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
-                    equivalent: &[BANK_EQUIVALENT],
+                    equivalent: $equivalent,
                 };
                 const KINDS: &'static [Kind] = &[
                     Kind::cache("L1", "l1", Per::Cu).over("l2"),
@@ -271,17 +272,20 @@ const SOURCE: &str = "Singh et al., Cache Coherence for GPU Architectures (HPCA 
 tc! {
     /// Temporal coherence with writes that wait for the end of leases.
     strong::TcStrong, StrongPlans, STRONG, "tc-strong",
-    "leases by a global clock: a write waits at the L2 until no other L1 has a copy", SOURCE
+    "leases by a global clock: a write waits at the L2 until no other L1 has a copy", SOURCE,
+    &[BANK_EQUIVALENT, include_str!("equivalent-strong.txt")]
 }
 tc! {
     /// Temporal coherence with fences that wait for the end of leases.
     weak::TcWeak, WeakPlans, WEAK, "tc-weak",
-    "leases by a global clock: a write is performed at once, and fences wait for older copies", SOURCE
+    "leases by a global clock: a write is performed at once, and fences wait for older copies", SOURCE,
+    &[BANK_EQUIVALENT]
 }
 tc! {
     /// Temporal coherence with fences that wait for the end of leases. Atomic writes also wait, at
     /// the L2, for the end of the leases of their line.
     repaired::TcWeakRepaired, RepairedPlans, WEAK, "tc-weak-repaired",
     "tc-weak with atomic writes that wait at the L2 until no other L1 has a copy",
-    "Singh et al., Cache Coherence for GPU Architectures (HPCA 2013); the repair is not from the paper"
+    "Singh et al., Cache Coherence for GPU Architectures (HPCA 2013); the repair is not from the paper",
+    &[BANK_EQUIVALENT]
 }
