@@ -14,10 +14,10 @@ use super::{TIMED_THREADS_MAX, is_timed};
 const CACHES_STEP: usize = 4;
 
 /// The fraction of generated programs that is explored: one in this number.
-const GENERATED_STEP: usize = 97;
+const GENERATED_STEP: usize = 193;
 
 /// The number of larger programs that are drawn for the sample.
-const SAMPLE: usize = 20;
+const SAMPLE: usize = 12;
 
 /// The minimum number of programs in which synchronization orders data between compute units or
 /// hosts.
@@ -31,6 +31,7 @@ fn verified(protocol: &str) -> Verification {
     let turn = zoo::ALL.iter().position(|info| info.name == protocol).expect("a protocol");
     let about_caches = shipped.iter().filter(|test| is_of(test, "caches/"));
     let mut tests: Vec<_> = about_caches.skip(turn % CACHES_STEP).step_by(CACHES_STEP).cloned().collect();
+    tests.iter_mut().for_each(|test| test.machines = Machines::InTurn);
     tests.extend(shipped.into_iter().filter(|test| is_of(test, "hrf/") || is_of(test, "opencl/")));
     if is_timed(protocol) {
         tests.retain(|test| test.program().threads.len() <= TIMED_THREADS_MAX);
