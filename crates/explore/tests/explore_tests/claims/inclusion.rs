@@ -131,9 +131,15 @@ fn wrong<'a, P: Protocol>(
     wrong
 }
 
+/// Each protocol explores one program of [`corpus_of`] in this number. Successive protocols explore
+/// different programs.
+const STEP: usize = 4;
+
 fn supports_inclusion<P: Protocol>(model: Model, mixed: bool) {
     assert!(looks_at_scopes::<P>());
+    let turn = zoo::ALL.iter().position(|info| info.name == P::INFO.name).expect("a protocol");
     let cases = inclusion_cases(model).iter().filter(|case| mixed || !case.mixes);
+    let cases = cases.skip(turn % STEP).step_by(STEP);
     let wrong = wrong::<P>(cases, None);
     assert!(wrong.is_empty(), "{}: {}", wrong.len(), wrong[0]);
 }
