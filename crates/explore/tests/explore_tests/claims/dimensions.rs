@@ -39,15 +39,20 @@ fn every_protocol_keeps_its_claims_in_every_dimension() {
         if is_timed {
             tests.retain(|test| test.program().threads.len() <= THREADS_MAX);
         }
-        if is_timed || !WHOLE.contains(&info.name) {
+        let is_whole = !is_timed && WHOLE.contains(&info.name);
+        if !is_whole {
             let step = if is_timed { TIMED_STEP } else { STEP };
             tests = tests.into_iter().skip(turn % step).step_by(step).collect();
         }
         let options = Options { jobs: 2, ..Options::new(verify::machines_of(&subject.info)) };
         let found = verify::verify(&subject, &tests, &options).expect("known models");
-        let is_verified = found.claims.iter().all(|(_, status)| *status == Status::Verified);
+        // A claim stays incomplete if no explored program is in its domain.
+        let is_kept =
+            |status: &Status| *status == Status::Verified || (!is_whole && *status == Status::Incomplete);
         assert!(
-            is_verified && found.complete,
+            found.findings.is_empty()
+                && found.gaps.is_empty()
+                && found.claims.iter().all(|(_, status)| is_kept(status)),
             "{}: {:?} {:?} {:?}",
             info.name,
             found.claims,
