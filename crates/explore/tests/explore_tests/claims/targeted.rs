@@ -51,7 +51,7 @@ fn figure_6_races_under_hrf_direct() {
 fn hrf_direct_holds() {
     let mut tests: Vec<Test> = corpus::shipped().expect("they are tests");
     let claims = [Claim::of("hrf-direct").expect("a known model")];
-    tests.extend(corpus::generated(&claims, true, 3, true, 1, &|| false).into_iter().step_by(7));
+    tests.extend(corpus::generated(&claims, true, 3, true, 1, &|| false).into_iter().step_by(21));
     let options = Options {
         jobs: 2,
         memory_bytes: 2 << 30,
