@@ -112,6 +112,18 @@ impl System {
             );
             found.push(Problem::new("l1", "bytes", message));
         }
+        if let Some(shared) = l1.shared_with_lds_bytes {
+            let least = l1.bytes.saturating_add(self.lds.bytes);
+            let expected = if shared < least {
+                Some(format!("at least the sum of `l1.bytes` and `lds.bytes`, {}", counted(least, "byte")))
+            } else {
+                (shared > 64 << 20).then(|| "at most 64 MiB".to_owned())
+            };
+            if let Some(expected) = expected {
+                let message = format!("{}, expected {expected}", counted(shared, "byte"));
+                found.push(Problem::new("l1", "shared_with_lds_bytes", message));
+            }
+        }
         if u64::from(l1.store_buffer_entries) > 1 << 20 {
             let message =
                 format!("{} store buffer entries, expected at most 1048576", l1.store_buffer_entries);

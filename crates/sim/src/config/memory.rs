@@ -83,9 +83,14 @@ pub struct L1Spec {
     /// The size of one L1.
     #[serde(deserialize_with = "number::positive_u64")]
     pub bytes: u64,
-    /// The number of lines in a set.
+    /// The number of lines in a set of `bytes`.
     #[serde(deserialize_with = "number::positive_u32")]
     pub ways: u32,
+    /// The size of the storage of a compute unit that the L1 shares with the local memory. During a
+    /// kernel, the L1 has what the local memory of the kernel's work-groups leaves of it, and at
+    /// least `bytes`. If absent, the L1 always has `bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_with_lds_bytes: Option<u64>,
     /// The size of a line in all caches of the machine: 32, 64 or 128 bytes.
     #[serde(deserialize_with = "number::positive_u32")]
     pub line_bytes: u32,

@@ -12,6 +12,7 @@
 mod host;
 mod kernels;
 mod ports;
+mod split;
 mod steps;
 mod stuck;
 mod waves;
@@ -57,6 +58,8 @@ pub(crate) struct Machine<'a, Pr> {
     pub(crate) kernels: Kernels<'a>,
     pub(crate) host: Host,
     pub(crate) script: Option<Box<ScriptState>>,
+    /// The number of lines that a set of an L1 may hold now.
+    l1_ways: u32,
     /// Whether a page is placed on a chiplet when it is accessed for the first time.
     places_pages: bool,
     /// The cycle after which the next check of the run is due. The check finds a run that exceeds
@@ -98,6 +101,8 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let wave_slots = cus * system.cu.wavefront_slots;
         let reports = Reports::new(probe, tally, watch, wave_slots as usize, system.l1.line_bytes);
         let places_pages = fabric.homes().uses_first_touch();
+        let mut stations = TimedStations::new(system, fabric);
+        split::check(system, &mut stations)?;
         Ok(Machine {
             system,
             options,
@@ -106,12 +111,13 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             reports,
             cores: Cores::new(system, &options.scopes),
             ports,
-            stations: TimedStations::new(system, fabric),
+            stations,
             network,
             memory,
             kernels: Kernels::new(system, options.seed),
             host: Host::default(),
             script: None,
+            l1_ways: system.l1_ways_max(),
             places_pages,
             check_at: 0,
         })
