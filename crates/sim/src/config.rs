@@ -19,7 +19,7 @@ pub use check::Problem;
 pub use chiplets::{PagePlacement, PageSpec};
 pub use core::{CuSpec, EndOfKernel, HostSpec, IssueRule, LaunchSpec, LdsSpec, Scheduler, VectorOpSpec};
 pub use level::{LevelSpec, Per};
-pub use memory::{FlushWalk, Invalidation, L1Spec, L2Spec, WritePolicy};
+pub use memory::{Acknowledges, FlushWalk, Invalidation, L1Spec, L2Spec, WritePolicy};
 pub use timer::TimerSpec;
 
 use std::collections::BTreeMap;

@@ -2,7 +2,7 @@
 
 use proto::words::counted;
 
-use super::System;
+use super::{Acknowledges, System, WritePolicy};
 use crate::network::noc::NocSpec;
 
 /// A wrong value in a machine description: its key, and a text with the value found and the value
@@ -147,6 +147,18 @@ impl System {
             let message = format!("an L2 of {} bytes, expected at most 16 GiB", l2.bytes);
             found.push(Problem::new("l2", "bytes", message));
             return;
+        }
+        if l2.acknowledges == Acknowledges::Memory {
+            let why = if l2.write_policy == WritePolicy::Combining {
+                Some("with the write policy `combining`, expected an L2 that passes each write on to memory")
+            } else if l2.below.is_some() {
+                Some("with a level below the L2, expected memory below it")
+            } else {
+                None
+            };
+            if let Some(why) = why {
+                found.push(Problem::new("l2", "acknowledges", format!("`memory` {why}")));
+            }
         }
         let set_bytes = line * u64::from(l2.banks) * u64::from(l2.ways);
         if !l2.bytes.is_multiple_of(set_bytes) {

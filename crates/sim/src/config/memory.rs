@@ -27,6 +27,23 @@ impl From<WritePolicy> for proto::WritePolicy {
     }
 }
 
+/// The place that a write must have reached when the L2 acknowledges it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Acknowledges {
+    /// The L2 acknowledges a write when the write has reached the L2.
+    #[default]
+    L2,
+    /// The L2 acknowledges a write when memory has answered the write that the L2 passes on.
+    Memory,
+}
+
+impl Acknowledges {
+    fn is_l2(&self) -> bool {
+        *self == Acknowledges::L2
+    }
+}
+
 /// The mechanism that invalidates all lines of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -154,6 +171,10 @@ pub struct L2Spec {
     pub store_buffer_entries: u32,
     /// The rule for a store: keep its bytes in the L2, or pass them on to the level below.
     pub write_policy: WritePolicy,
+    /// The place that a write must have reached when the L2 acknowledges it. A release waits for
+    /// these acknowledgements.
+    #[serde(default, skip_serializing_if = "Acknowledges::is_l2")]
+    pub acknowledges: Acknowledges,
     /// The mechanism by which a bank finds its dirty lines at the beginning of a flush.
     #[serde(default, skip_serializing_if = "FlushWalk::is_none")]
     pub flush_walk: FlushWalk,

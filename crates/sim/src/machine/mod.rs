@@ -20,7 +20,7 @@ mod waves;
 use kernel::{Program, Session};
 use proto::{Agent, PlanKey};
 
-use crate::config::System;
+use crate::config::{Acknowledges, System};
 use crate::cores::Cores;
 use crate::engine::{Engine, Event};
 use crate::kernels::Kernels;
@@ -29,6 +29,7 @@ use crate::led::state::ScriptState;
 use crate::memory::dram::DramTraffic;
 use crate::memory::operations::MainMemory;
 use crate::network::Network;
+use crate::network::held::HeldMessages;
 use crate::network::noc::Noc;
 use crate::options::RunOptions;
 use crate::ports::Ports;
@@ -54,6 +55,9 @@ pub(crate) struct Machine<'a, Pr> {
     pub(crate) ports: Ports,
     pub(crate) stations: TimedStations,
     pub(crate) network: Network,
+    /// The messages of L2 banks that wait for memory. `None` if the L2 acknowledges a write before
+    /// memory has answered it.
+    held: Option<Box<HeldMessages>>,
     pub(crate) memory: MainMemory,
     pub(crate) kernels: Kernels<'a>,
     pub(crate) host: Host,
@@ -103,6 +107,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let places_pages = fabric.homes().uses_first_touch();
         let mut stations = TimedStations::new(system, fabric);
         split::check(system, &mut stations)?;
+        let (holds, banks) = (system.l2.acknowledges == Acknowledges::Memory, stations.of_level("l2"));
         Ok(Machine {
             system,
             options,
@@ -113,6 +118,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             ports,
             stations,
             network,
+            held: holds.then(|| Box::new(HeldMessages::new(banks))),
             memory,
             kernels: Kernels::new(system, options.seed),
             host: Host::default(),

@@ -218,6 +218,15 @@ impl TimedStations {
         self.fabric.evict(station, way, self.out.get_or_insert_default());
     }
 
+    /// The range of the numbers of the stations (controllers) of a level. It is empty if the protocol
+    /// has no station at this level.
+    pub(crate) fn of_level(&self, name: &str) -> core::ops::Range<StationId> {
+        let is_here = |station: &TimedStation| self.levels[usize::from(station.level)].name == name;
+        let first = self.stations.iter().position(is_here).unwrap_or(0);
+        let count = self.stations[first..].iter().take_while(|station| is_here(station)).count();
+        first as StationId..(first + count) as StationId
+    }
+
     /// The stations (controllers) of the level `l1` that keep lines.
     pub(crate) fn l1s(&self) -> impl Iterator<Item = StationId> + use<> {
         let is_l1 = |level: &LevelInfo| level.name == "l1" && level.has_lines;
