@@ -10,6 +10,11 @@ macro_rules! delegate {
             $crate::Controller::<P>::victims(&self.$inner, set, out);
         }
     };
+    (@limit_ways $inner:tt) => {
+        fn limit_ways(&mut self, ways: u32) -> bool {
+            $crate::Controller::<P>::limit_ways(&mut self.$inner, ways)
+        }
+    };
     (@lines $inner:tt) => {
         fn lines(&self, out: &mut Vec<$crate::LineView>) {
             $crate::Controller::<P>::lines(&self.$inner, out);

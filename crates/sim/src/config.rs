@@ -11,6 +11,7 @@ mod core;
 mod level;
 mod memory;
 pub(crate) mod number;
+mod split;
 mod timer;
 
 pub use crate::network::noc::LinkSpec;
@@ -18,7 +19,7 @@ pub use check::Problem;
 pub use chiplets::{PagePlacement, PageSpec};
 pub use core::{CuSpec, EndOfKernel, HostSpec, IssueRule, LaunchSpec, LdsSpec, Scheduler, VectorOpSpec};
 pub use level::{LevelSpec, Per};
-pub use memory::{FlushWalk, Invalidation, L1Spec, L2Spec, WritePolicy};
+pub use memory::{Acknowledges, FlushWalk, Invalidation, L1Spec, L2Spec, WritePolicy};
 pub use timer::TimerSpec;
 
 use std::collections::BTreeMap;
@@ -104,13 +105,15 @@ impl System {
         let (l1, l2) = (&self.l1, &self.l2);
         let sets = |bytes: u64, ways: u32| sets(bytes, ways, l1.line_bytes);
         let narrow = |count: u32| u16::try_from(count).unwrap_or(u16::MAX);
+        // If the size of the L1s depends on the kernel, this is the shape of the largest one.
+        let near_ways = self.l1_ways_max();
         let near = CacheShape {
-            sets: sets(l1.bytes, l1.ways),
-            ways: l1.ways,
+            sets: self.l1_sets(),
+            ways: near_ways,
             policy: l1.write_policy.into(),
             store_buffer_entries: l1
                 .flush_walk
-                .dirty_lines(l1.store_buffer_entries, sets(l1.bytes, l1.ways) * l1.ways),
+                .dirty_lines(l1.store_buffer_entries, self.l1_sets() * near_ways),
             miss_registers: l1.miss_registers,
             ignores_acquires: l1.invalidation == Invalidation::None,
         };

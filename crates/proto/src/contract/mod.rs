@@ -153,6 +153,14 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
+    /// Limits the number of lines that each set of the controller's cache may hold. Lines above the
+    /// limit stay until the driver evicts them; see
+    /// [`CacheArray::limit_ways`](crate::parts::CacheArray::limit_ways). Returns false, without any
+    /// effect, if the controller does not support a limit.
+    fn limit_ways(&mut self, ways: u32) -> bool {
+        let _ = ways;
+        false
+    }
     /// Appends to `out` the state and the bytes of every line that the controller holds.
     fn lines(&self, out: &mut Vec<LineView>) {
         let _ = out;
@@ -238,6 +246,9 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>>;
     /// Appends to `out` the ways of a set that may be evicted; see [`Controller::victims`].
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>);
+    /// Limits the number of lines that each set may hold. Returns false if the controller does not
+    /// support a limit; see [`Controller::limit_ways`].
+    fn limit_ways(&mut self, ways: u32) -> bool;
     /// Appends to `out` the state and the bytes of each line that the controller holds; see
     /// [`Controller::lines`].
     fn lines(&self, out: &mut Vec<LineView>);

@@ -68,12 +68,14 @@ pub struct CacheArray<S> {
     indexing: Indexing,
     /// The number of fingerprints stored for each set, including padding.
     prints_per_set: u32,
+    /// The number of lines that a set may hold; see [`CacheArray::limit_ways`].
+    limit: u32,
     line_bytes: u32,
 }
 
 crate::clone_in_place! {
     [S: Clone] CacheArray<S> {
-        prints, entries, states, taken, bytes, ways, sets, indexing, prints_per_set, line_bytes
+        prints, entries, states, taken, bytes, ways, sets, indexing, prints_per_set, limit, line_bytes
     }
 }
 
@@ -113,6 +115,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
             sets: Divisor::new(shape.sets),
             indexing: level.indexing(),
             prints_per_set: prints_per_set as u32,
+            limit: shape.ways,
             line_bytes: u32::from(line_bytes),
         }
     }
@@ -175,11 +178,18 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         Place { line, set, way: self.way_of(set, tag_of(line)) }
     }
 
-    /// A free way of a set, or `None` if all ways are occupied.
+    /// Limits the number of lines that each set may hold to `ways`. A set that already holds more
+    /// lines keeps them, but has no free way until fewer than `ways` of its ways are occupied. A
+    /// limit above the number of ways is the same as no limit.
+    pub fn limit_ways(&mut self, ways: u32) {
+        self.limit = ways.min(self.ways.number());
+    }
+
+    /// A free way of a set, or `None` if the set holds as many lines as it may hold.
     #[inline]
     #[must_use]
     pub fn free_way(&self, set: SetIndex) -> Option<Way> {
-        if self.taken[set.0 as usize] == self.ways.number() {
+        if self.taken[set.0 as usize] >= self.limit {
             return None;
         }
         self.way_of(set, EMPTY)
@@ -453,6 +463,31 @@ mod tests {
         a.remove(way, 0);
         assert_eq!(a.find(LineAddr(2), &homes()), None);
         assert_eq!(a.free_way(a.set(LineAddr(4), &homes())), Some(way));
+    }
+
+    #[test]
+    fn a_limited_set_holds_fewer_lines_than_it_has_ways() {
+        let mut a = array();
+        let homes = homes();
+        let set = a.set(LineAddr(0), &homes);
+        let insert = |a: &mut CacheArray<u8>, line| {
+            let way = a.free_way(set)?;
+            a.insert(way, LineAddr(line), 1);
+            Some(way)
+        };
+        a.limit_ways(1);
+        let first = insert(&mut a, 0).unwrap();
+        assert_eq!(insert(&mut a, 2), None);
+        a.limit_ways(7);
+        let second = insert(&mut a, 2).unwrap();
+        assert_eq!(insert(&mut a, 4), None, "a limit adds no way");
+        // The set keeps the lines above a new limit, and has no free way before both have left.
+        a.limit_ways(1);
+        assert!(a.find(LineAddr(0), &homes).is_some() && a.find(LineAddr(2), &homes).is_some());
+        a.remove(first, 0);
+        assert_eq!(a.free_way(set), None);
+        a.remove(second, 0);
+        assert!(a.free_way(set).is_some());
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use proto::words::counted;
 
-use super::System;
+use super::{Acknowledges, System, WritePolicy};
 use crate::network::noc::NocSpec;
 
 /// A wrong value in a machine description: its key, and a text with the value found and the value
@@ -112,6 +112,18 @@ impl System {
             );
             found.push(Problem::new("l1", "bytes", message));
         }
+        if let Some(shared) = l1.shared_with_lds_bytes {
+            let least = l1.bytes.saturating_add(self.lds.bytes);
+            let expected = if shared < least {
+                Some(format!("at least the sum of `l1.bytes` and `lds.bytes`, {}", counted(least, "byte")))
+            } else {
+                (shared > 64 << 20).then(|| "at most 64 MiB".to_owned())
+            };
+            if let Some(expected) = expected {
+                let message = format!("{}, expected {expected}", counted(shared, "byte"));
+                found.push(Problem::new("l1", "shared_with_lds_bytes", message));
+            }
+        }
         if u64::from(l1.store_buffer_entries) > 1 << 20 {
             let message =
                 format!("{} store buffer entries, expected at most 1048576", l1.store_buffer_entries);
@@ -135,6 +147,18 @@ impl System {
             let message = format!("an L2 of {} bytes, expected at most 16 GiB", l2.bytes);
             found.push(Problem::new("l2", "bytes", message));
             return;
+        }
+        if l2.acknowledges == Acknowledges::Memory {
+            let why = if l2.write_policy == WritePolicy::Combining {
+                Some("with the write policy `combining`, expected an L2 that passes each write on to memory")
+            } else if l2.below.is_some() {
+                Some("with a level below the L2, expected memory below it")
+            } else {
+                None
+            };
+            if let Some(why) = why {
+                found.push(Problem::new("l2", "acknowledges", format!("`memory` {why}")));
+            }
         }
         let set_bytes = line * u64::from(l2.banks) * u64::from(l2.ways);
         if !l2.bytes.is_multiple_of(set_bytes) {

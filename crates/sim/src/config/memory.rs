@@ -27,6 +27,23 @@ impl From<WritePolicy> for proto::WritePolicy {
     }
 }
 
+/// The place that a write must have reached when the L2 acknowledges it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Acknowledges {
+    /// The L2 acknowledges a write when the write has reached the L2.
+    #[default]
+    L2,
+    /// The L2 acknowledges a write when memory has answered the write that the L2 passes on.
+    Memory,
+}
+
+impl Acknowledges {
+    fn is_l2(&self) -> bool {
+        *self == Acknowledges::L2
+    }
+}
+
 /// The mechanism that invalidates all lines of a cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -83,9 +100,14 @@ pub struct L1Spec {
     /// The size of one L1.
     #[serde(deserialize_with = "number::positive_u64")]
     pub bytes: u64,
-    /// The number of lines in a set.
+    /// The number of lines in a set of `bytes`.
     #[serde(deserialize_with = "number::positive_u32")]
     pub ways: u32,
+    /// The size of the storage of a compute unit that the L1 shares with the local memory. During a
+    /// kernel, the L1 has what the local memory of the kernel's work-groups leaves of it, and at
+    /// least `bytes`. If absent, the L1 always has `bytes`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared_with_lds_bytes: Option<u64>,
     /// The size of a line in all caches of the machine: 32, 64 or 128 bytes.
     #[serde(deserialize_with = "number::positive_u32")]
     pub line_bytes: u32,
@@ -149,6 +171,10 @@ pub struct L2Spec {
     pub store_buffer_entries: u32,
     /// The rule for a store: keep its bytes in the L2, or pass them on to the level below.
     pub write_policy: WritePolicy,
+    /// The place that a write must have reached when the L2 acknowledges it. A release waits for
+    /// these acknowledgements.
+    #[serde(default, skip_serializing_if = "Acknowledges::is_l2")]
+    pub acknowledges: Acknowledges,
     /// The mechanism by which a bank finds its dirty lines at the beginning of a flush.
     #[serde(default, skip_serializing_if = "FlushWalk::is_none")]
     pub flush_walk: FlushWalk,

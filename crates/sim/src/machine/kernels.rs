@@ -5,6 +5,7 @@ use proto::{Agent, Boundary, KernelId, Op, Scope};
 
 use super::Machine;
 use crate::cores::instr::{Instr, Owner, RequestHead};
+use crate::engine::Event;
 use crate::kernels::NextPhase;
 use crate::queue::Cycle;
 use crate::reports::attribution::Cause;
@@ -20,8 +21,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
         self.kernels.launch(&mut self.engine, &mut self.reports, launch);
     }
 
-    /// Begins a kernel, because its launch latency has passed.
+    /// Begins a kernel, because its launch latency has passed. If the kernel leaves the L1s another
+    /// size, it begins when they are empty.
     pub(super) fn begin_kernel(&mut self, now: Cycle) {
+        if !self.split_storage(now) {
+            return self.engine.at(now + 1, Event::Launch);
+        }
         self.reports.times.phase_done(now, Cause::Launch);
         let written = self.host_has_written();
         self.set_between_steps(true);

@@ -12,6 +12,7 @@
 mod host;
 mod kernels;
 mod ports;
+mod split;
 mod steps;
 mod stuck;
 mod waves;
@@ -19,7 +20,7 @@ mod waves;
 use kernel::{Program, Session};
 use proto::{Agent, PlanKey};
 
-use crate::config::System;
+use crate::config::{Acknowledges, System};
 use crate::cores::Cores;
 use crate::engine::{Engine, Event};
 use crate::kernels::Kernels;
@@ -28,6 +29,7 @@ use crate::led::state::ScriptState;
 use crate::memory::dram::DramTraffic;
 use crate::memory::operations::MainMemory;
 use crate::network::Network;
+use crate::network::held::HeldMessages;
 use crate::network::noc::Noc;
 use crate::options::RunOptions;
 use crate::ports::Ports;
@@ -53,10 +55,15 @@ pub(crate) struct Machine<'a, Pr> {
     pub(crate) ports: Ports,
     pub(crate) stations: TimedStations,
     pub(crate) network: Network,
+    /// The messages of L2 banks that wait for memory. `None` if the L2 acknowledges a write before
+    /// memory has answered it.
+    held: Option<Box<HeldMessages>>,
     pub(crate) memory: MainMemory,
     pub(crate) kernels: Kernels<'a>,
     pub(crate) host: Host,
     pub(crate) script: Option<Box<ScriptState>>,
+    /// The number of lines that a set of an L1 may hold now.
+    l1_ways: u32,
     /// Whether a page is placed on a chiplet when it is accessed for the first time.
     places_pages: bool,
     /// The cycle after which the next check of the run is due. The check finds a run that exceeds
@@ -98,6 +105,9 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         let wave_slots = cus * system.cu.wavefront_slots;
         let reports = Reports::new(probe, tally, watch, wave_slots as usize, system.l1.line_bytes);
         let places_pages = fabric.homes().uses_first_touch();
+        let mut stations = TimedStations::new(system, fabric);
+        split::check(system, &mut stations)?;
+        let (holds, banks) = (system.l2.acknowledges == Acknowledges::Memory, stations.of_level("l2"));
         Ok(Machine {
             system,
             options,
@@ -106,12 +116,14 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             reports,
             cores: Cores::new(system, &options.scopes),
             ports,
-            stations: TimedStations::new(system, fabric),
+            stations,
             network,
+            held: holds.then(|| Box::new(HeldMessages::new(banks))),
             memory,
             kernels: Kernels::new(system, options.seed),
             host: Host::default(),
             script: None,
+            l1_ways: system.l1_ways_max(),
             places_pages,
             check_at: 0,
         })

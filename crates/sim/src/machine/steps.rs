@@ -1,7 +1,7 @@
 //! The inputs that stations (the controllers of the protocol) receive, and the effects of their
 //! steps: messages, memory operations, timers and answers.
 
-use proto::{Addr, TimerClass};
+use proto::{Addr, MemoryAccess, MemoryOp, TimerClass};
 
 use super::Machine;
 use crate::network::{Departure, Transit};
@@ -67,17 +67,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let queue_waits = queue_waits.at_bank(leave_times.queued);
         let clock = self.stations.clock(station);
         let departure = Departure { from: station, at: leave_times.sends, clock, queue_waits };
-        for sent in &out.sends {
-            if self.network.send(&mut self.engine, &mut self.reports, &departure, sent) {
-                self.stations.drop_message(sent.message);
-            }
-        }
-        out.sends.clear();
-        for op in &out.memory {
-            let Machine { engine, reports, network, stations, .. } = self;
-            self.memory.send(engine, reports, network, stations.homes(), &departure, op);
-        }
-        out.memory.clear();
+        self.send_all(&departure, &mut out);
         if !out.spends.is_empty() {
             self.ports.set_activity(now, station, queue_waits, out.spends.drain(..));
         }
@@ -94,6 +84,32 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         self.stations.done(out);
         self.stations.draw(now, &mut self.reports, station);
+    }
+
+    /// Sends the messages and the memory operations of a step.
+    #[inline]
+    fn send_all(&mut self, departure: &Departure, out: &mut StepEffects) {
+        let Machine { engine, reports, network, memory, stations, .. } = self;
+        // The moves of a script decide when messages arrive, so no message waits for memory.
+        let mut held = self.held.as_deref_mut().filter(|_| self.script.is_none());
+        let is_write = |op: &&MemoryOp| matches!(op.access, MemoryAccess::Write { .. });
+        let batch = held
+            .as_mut()
+            .and_then(|held| held.begin(departure.from, out.memory.iter().filter(is_write).count()));
+        for sent in out.sends.drain(..) {
+            let is_held = held.as_mut().is_some_and(|held| held.hold(batch, departure, &sent));
+            if !is_held && network.send(engine, reports, departure, &sent) {
+                stations.drop_message(sent.message);
+            }
+        }
+        for op in out.memory.drain(..) {
+            let number = memory.send(engine, reports, network, stations.homes(), departure, &op);
+            if let (Some(batch), Some(number), Some(held)) = (batch, number, &mut held)
+                && is_write(&&op)
+            {
+                held.add(batch, number);
+            }
+        }
     }
 
     fn answer_all(
@@ -126,10 +142,22 @@ impl<Pr: Probe> Machine<'_, Pr> {
     pub(super) fn memory_done(&mut self, now: Cycle, number: u32) {
         let arrived = self.memory.arrive(&mut self.reports, &mut self.network, number);
         let Some((station, line, queue_waits)) = arrived else { return };
+        self.release_held(now, number, queue_waits);
         self.catch_up(now, station);
         let Some((reply, clock)) = self.memory.take_answer(number) else { return };
         self.stations.memory(station, &reply, clock);
         self.carry_out(now, station, StepInput::Memory { line }, queue_waits);
+    }
+
+    /// Sends the messages that have waited for memory's answer to the operation with this number.
+    #[inline]
+    fn release_held(&mut self, now: Cycle, number: u32, queue_waits: QueueWaits) {
+        let Some(held) = &mut self.held else { return };
+        for (departure, sent) in held.answered(now, number, queue_waits) {
+            if self.network.send(&mut self.engine, &mut self.reports, &departure, &sent) {
+                self.stations.drop_message(sent.message);
+            }
+        }
     }
 
     /// Gives every station (controller) its initial input. The machine's clock does not advance.

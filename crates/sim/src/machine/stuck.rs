@@ -223,6 +223,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 });
             }
         }
+        for (bank, sent) in self.held.iter().flat_map(|held| held.messages()) {
+            let [bank, to] = [bank, sent.to].map(|at| self.stations.name(at));
+            words.push(format!("{bank}: {} to {to} waits for memory's answers to earlier writes", sent.name));
+        }
         words
     }
 

@@ -193,7 +193,8 @@ impl MainMemory {
     }
 
     /// Sends an operation from a station (controller) to memory. `departure` gives the earliest
-    /// cycle at which the step of the station lets the operation leave.
+    /// cycle at which the step of the station lets the operation leave. Returns the number of the
+    /// operation, or `None` if a seeded fault drops it.
     pub(crate) fn send<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -202,7 +203,7 @@ impl MainMemory {
         homes: &Homes,
         departure: &Departure,
         op: &MemoryOp,
-    ) {
+    ) -> Option<u32> {
         let (now, station, memory) = (engine.now(), departure.from, network.memory());
         let path = self.paths[station as usize].cycles;
         let delayed = Departure { at: departure.at + path, ..*departure };
@@ -213,7 +214,7 @@ impl MainMemory {
             let (name, payload) = kind.request_message();
             let past = PastMessage { from: station, to: memory, ..PastMessage::of(now, name, op.line) };
             if network.count(reports, past, network.bytes_of(payload)) {
-                return;
+                return None;
             }
         }
         reports.tally.counts.memory_ops += 1;
@@ -229,6 +230,7 @@ impl MainMemory {
         }
         let event = if place.is_some() { Event::MemoryDepart(number) } else { Event::MemoryStart(number) };
         engine.at(leave, event);
+        Some(number)
     }
 
     /// Sends an operation, which has left its station (controller), through the network to memory.

@@ -2,6 +2,7 @@
 //! transit.
 
 mod departures;
+pub(crate) mod held;
 pub mod noc;
 pub(crate) mod placement;
 

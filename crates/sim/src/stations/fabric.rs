@@ -181,6 +181,12 @@ pub(crate) trait Fabric {
     fn sort_ways(&mut self);
     /// The ways of a station (controller), for a caller that chooses the ways to evict.
     fn ways(&mut self, at: StationId) -> Ways;
+    /// Limits the number of lines in each set of a station (controller); see
+    /// [`proto::Controller::limit_ways`]. Returns false if the station supports no limit.
+    fn limit_ways(&mut self, at: StationId, ways: u32) -> bool;
+    /// The first way, in the order of the sets, that a station (controller) may evict now. `None` if
+    /// there is no such way.
+    fn victim(&mut self, at: StationId) -> Option<Way>;
     /// The first rule that the last step of the station (controller) has broken; see
     /// [`Station::check_after_step`].
     fn fault(&self, at: StationId) -> Option<String>;
@@ -564,6 +570,23 @@ impl<P: Protocol> Fabric for Stations<P> {
         let victims = self.victims.iter().map(|(way, _)| *way).collect();
         let unrest = station.check_at_rest(shape.sets, shape.policy != WritePolicy::Combining);
         Ways { is_needed, victims, unrest }
+    }
+
+    fn limit_ways(&mut self, at: StationId, ways: u32) -> bool {
+        self.stations[at as usize].node.limit_ways(ways)
+    }
+
+    fn victim(&mut self, at: StationId) -> Option<Way> {
+        let station = &self.stations[at as usize];
+        let sets = self.nodes.level(station.id().kind).array.sets;
+        self.victims.clear();
+        for set in (0..sets).map(SetIndex) {
+            station.node.victims(set, &mut self.victims);
+            if !self.victims.is_empty() {
+                break;
+            }
+        }
+        self.victims.first().map(|(way, _)| *way)
     }
 
     fn fault(&self, at: StationId) -> Option<String> {

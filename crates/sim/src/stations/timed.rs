@@ -15,7 +15,7 @@ use crate::reports::Reports;
 use crate::reports::probe::Probe;
 use crate::reports::progress::{BUSY_STATION, Watch};
 use crate::stations::fabric::{Fabric, LevelInfo, MessageId, StationId, StationInfo, StepEffects};
-use crate::stations::timing::StationTiming;
+use crate::stations::timing::{StationTiming, l1_flush_cycles};
 
 /// The input that caused a step of a station (controller).
 #[derive(Clone, Copy, Debug)]
@@ -216,6 +216,38 @@ impl TimedStations {
     /// Lets a station (controller) evict a way.
     pub(crate) fn evict(&mut self, station: StationId, way: proto::Way) {
         self.fabric.evict(station, way, self.out.get_or_insert_default());
+    }
+
+    /// The range of the numbers of the stations (controllers) of a level. It is empty if the protocol
+    /// has no station at this level.
+    pub(crate) fn of_level(&self, name: &str) -> core::ops::Range<StationId> {
+        let is_here = |station: &TimedStation| self.levels[usize::from(station.level)].name == name;
+        let first = self.stations.iter().position(is_here).unwrap_or(0);
+        let count = self.stations[first..].iter().take_while(|station| is_here(station)).count();
+        first as StationId..(first + count) as StationId
+    }
+
+    /// The stations (controllers) of the level `l1` that keep lines.
+    pub(crate) fn l1s(&self) -> impl Iterator<Item = StationId> + use<> {
+        let is_l1 = |level: &LevelInfo| level.name == "l1" && level.has_lines;
+        let levels: Vec<bool> = self.levels.iter().map(is_l1).collect();
+        let chosen: Vec<StationId> =
+            self.numbers().filter(|&at| levels[usize::from(self.stations[at as usize].level)]).collect();
+        chosen.into_iter()
+    }
+
+    /// Limits the number of lines in each set of an L1 to `ways`, and adjusts the time of its flush
+    /// walks. Returns false if the protocol does not support a limit.
+    pub(crate) fn resize_l1(&mut self, system: &System, station: StationId, ways: u32) -> bool {
+        self.stations[station as usize].timing.flush_cycles = l1_flush_cycles(system, ways);
+        self.fabric.limit_ways(station, ways)
+    }
+
+    /// Whether a station (controller) holds no line.
+    pub(crate) fn is_empty(&self, station: StationId) -> bool {
+        let mut lines = Vec::new();
+        self.fabric.lines(station, &mut lines);
+        lines.is_empty()
     }
 
     /// Advances the clock of a station (controller) by `elapsed` ticks.

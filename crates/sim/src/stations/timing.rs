@@ -51,7 +51,7 @@ impl StationTiming {
         };
         let line_bytes = u64::from(l1.line_bytes.max(1));
         let flush_cycles = match (declared, level) {
-            (None, "l1") => l1.flush_walk.cycles(l1.bytes / line_bytes, l1.ways),
+            (None, "l1") => l1_flush_cycles(system, l1.ways),
             (None, "l2") => l2.flush_walk.cycles(l2.bytes / line_bytes / u64::from(l2.banks.max(1)), l2.ways),
             _ => 0,
         };
@@ -67,6 +67,12 @@ impl StationTiming {
             ports,
         }
     }
+}
+
+/// The cycles that an L1 with `ways` lines in each set takes to find its dirty lines at the beginning
+/// of a flush.
+pub(crate) fn l1_flush_cycles(system: &System, ways: u32) -> u64 {
+    system.l1.flush_walk.cycles(u64::from(system.l1_sets()) * u64::from(ways), ways)
 }
 
 #[cfg(test)]

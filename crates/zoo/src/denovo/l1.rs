@@ -316,6 +316,11 @@ impl<P: RegistrationProtocol> Controller<P> for L1 {
         victims(&self.cache.array, set, EvictableStates { plain, registered, leaving }, self.retains, out);
     }
 
+    fn limit_ways(&mut self, ways: u32) -> bool {
+        self.cache.array.limit_ways(ways);
+        true
+    }
+
     fn lines(&self, out: &mut Vec<LineView>) {
         self.cache.array.views::<L1Table>(out);
     }

@@ -304,6 +304,11 @@ impl<P: Leased> Controller<P> for L1 {
         self.cache.array.victims(set, State::V, out);
     }
 
+    fn limit_ways(&mut self, ways: u32) -> bool {
+        self.cache.array.limit_ways(ways);
+        true
+    }
+
     fn lines(&self, out: &mut Vec<LineView>) {
         self.cache.array.views::<L1Table>(out);
     }

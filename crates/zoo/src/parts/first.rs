@@ -299,7 +299,7 @@ macro_rules! first_lines {
     };
 }
 
-/// Generates the methods `victims`, `lines`, `is_quiet` and `canonicalize` of a
+/// Generates the methods `victims`, `limit_ways`, `lines`, `is_quiet` and `canonicalize` of a
 /// [`proto::Controller`] that contains a [`FirstLevel`]. The arguments are the field with the
 /// [`FirstLevel`], the state transition table of its lines, and the state of lines that may be
 /// evicted. If the last argument is absent, the macro does not generate `victims`, and the
@@ -313,6 +313,11 @@ macro_rules! first_views {
         $crate::parts::first_views! { $cache: $table }
     };
     ($cache:ident: $table:ty) => {
+        fn limit_ways(&mut self, ways: u32) -> bool {
+            self.$cache.array.limit_ways(ways);
+            true
+        }
+
         fn lines(&self, out: &mut Vec<proto::LineView>) {
             self.$cache.array.views::<$table>(out);
         }

@@ -401,6 +401,11 @@ impl<P: Stc, const REPAIRED: bool> Controller<P> for L1<REPAIRED> {
         self.cache.array.victims(set, State::V, out);
     }
 
+    fn limit_ways(&mut self, ways: u32) -> bool {
+        self.cache.array.limit_ways(ways);
+        true
+    }
+
     fn lines(&self, out: &mut Vec<LineView>) {
         self.cache.array.views::<L1Table<REPAIRED>>(out);
     }

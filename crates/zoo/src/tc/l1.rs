@@ -224,6 +224,11 @@ impl<P: Tc, Q: Plans<Step = Step> + Clone + Debug + Eq + Hash> Controller<P> for
         self.cache.array.victims(set, State::V, out);
     }
 
+    fn limit_ways(&mut self, ways: u32) -> bool {
+        self.cache.array.limit_ways(ways);
+        true
+    }
+
     fn lines(&self, out: &mut Vec<LineView>) {
         self.cache.array.views::<L1Table>(out);
     }
