@@ -4,6 +4,7 @@
 //! simulator.
 #![allow(unreachable_pub, reason = "the macro of the contract writes public items")]
 
+mod acknowledged;
 mod attribution;
 mod chiplets;
 mod clocks;
@@ -16,6 +17,7 @@ mod races;
 mod recency;
 mod runs;
 mod samples;
+mod split;
 mod stuck;
 #[path = "../../../explore/tests/explore_tests/toys/mod.rs"]
 mod toys;

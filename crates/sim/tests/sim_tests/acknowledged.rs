@@ -1,8 +1,6 @@
 //! An L2 that acknowledges a write when memory has it (`l2.acknowledges`).
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use kernel::prelude::*;
 use proto::{Info, Protocol};
 use sim::config::{Acknowledges, System, WritePolicy};

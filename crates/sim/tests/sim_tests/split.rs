@@ -1,9 +1,7 @@
 //! Storage that the L1 shares with the local memory (`l1.shared_with_lds_bytes`): each kernel leaves
 //! the L1s what its work-groups do not need.
 
-mod common;
-
-use common::*;
+use crate::common::*;
 use kernel::prelude::*;
 use proto::{Info, Protocol};
 use sim::config::{Invalidation, System};
