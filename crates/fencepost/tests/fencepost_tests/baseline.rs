@@ -3,11 +3,11 @@
 //! change of a count is only reported.
 
 #[path = "../../benches/speed/baseline.rs"]
-mod baseline;
+mod comparison;
 
 use core::num::NonZeroU64;
 
-use baseline::{Comparison, Counts};
+use comparison::{Comparison, Counts};
 
 fn counts(counts: &[(&str, u64)]) -> Counts {
     let count = |&(name, count): &(&str, u64)| (name.to_owned(), NonZeroU64::new(count).unwrap());
