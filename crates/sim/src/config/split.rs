@@ -71,7 +71,7 @@ mod tests {
         assert_eq!(system.problems(), []);
         let kilobytes = |work_groups, waves, lds_bytes| {
             let ways = system.l1_ways(&Grid::new(work_groups, waves).lds_bytes(lds_bytes));
-            u64::from(ways * system.l1_sets()) * u64::from(system.l1.line_bytes) >> 10
+            (u64::from(ways * system.l1_sets()) * u64::from(system.l1.line_bytes)) >> 10
         };
         assert_eq!(kilobytes(1000, 8, 0), 128);
         // A byte needs a carve-out. 32 work-groups are resident if their wavefronts fit.
