@@ -30,7 +30,7 @@ fn loads(bytes: u32, passes: u32, lds_bytes: &'static [u32]) -> Program {
                 let mut all = Lanes::from_fn(|_| 0u32);
                 for _ in 0..passes {
                     for first in (0..words).step_by(32) {
-                        all = all + w.load(data, Unit(first)).await;
+                        all += w.load(data, Unit(first)).await;
                     }
                 }
                 w.store(sum, Unit(0), all).await;

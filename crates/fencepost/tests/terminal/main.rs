@@ -1,7 +1,13 @@
 //! Tests of every command on a terminal: a command shows its progress, ends, and leaves the
 //! terminal unchanged.
+//!
+//! These tests are a binary of their own, because they look at the screen at certain times. So no
+//! long test, such as that of the guides, runs beside them.
 #![cfg(unix)]
 
+#[path = "../fencepost_tests/common/mod.rs"]
+#[allow(dead_code, reason = "the other tests use the other helpers")]
+mod common;
 mod pty;
 
 use std::ffi::OsString;
@@ -10,9 +16,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use common::scratch;
 use pty::{EndState, Session, Setup, USUAL};
-
-use crate::common::scratch;
 
 const CTRL_C: u8 = 3;
 const WIDTHS: [u16; 3] = [40, 80, 200];
@@ -342,7 +347,7 @@ fn a_panic_takes_the_progress_line_away_before_it_is_reported() {
     fs::write(folder.join("long.litmus"), long_test()).unwrap();
     let (program, output) = (std::env::current_exe().unwrap(), folder.join("output"));
     let setup = Setup { redirected: Some((1, &output)), ..USUAL };
-    let args = ["terminal::panics_below_its_progress_line", "--exact", "--ignored", "--nocapture"];
+    let args = ["panics_below_its_progress_line", "--exact", "--ignored", "--nocapture"];
     let left = Session::of(&program, &args, &folder, &setup).end();
     let text = String::from_utf8_lossy(&left.bytes).into_owned();
     let (before, after) = text.split_once("a fault of the program").expect("it is reported");
