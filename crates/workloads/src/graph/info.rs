@@ -36,6 +36,9 @@ pub struct GraphInfo {
     /// measures how far apart neighbours are in memory. A random numbering of the vertices gives
     /// 1/3.
     pub locality: f64,
+    /// The largest |u - v| of an arc from u to v: the bandwidth of the matrix whose rows are the
+    /// vertices.
+    pub bandwidth: u64,
     /// The clustering coefficient: the probability that two neighbours of one vertex are neighbours
     /// of each other. It is estimated by samples in the undirected graph.
     pub clustering: f64,
@@ -89,12 +92,13 @@ impl GraphInfo {
         let undirected = graph.joined_with(&reversed);
         drop(reversed);
         let parts = Components::of(&undirected);
-        let (mut self_loops, mut parallel_arcs, mut apart) = (0, 0, 0u128);
+        let (mut self_loops, mut parallel_arcs, mut apart, mut bandwidth) = (0, 0, 0u128, 0);
         for v in 0..graph.vertices() {
             let row = graph.neighbours(v);
             self_loops += row.iter().filter(|&&u| u == v).count() as u64;
             parallel_arcs += row.windows(2).filter(|pair| pair[0] == pair[1]).count() as u64;
             apart += row.iter().map(|&u| u128::from(u.abs_diff(v))).sum::<u128>();
+            bandwidth = row.iter().map(|u| u.abs_diff(v)).max().unwrap_or(0).max(bandwidth);
         }
         GraphInfo {
             vertices: u64::from(graph.vertices()),
@@ -107,6 +111,7 @@ impl GraphInfo {
             largest_component: parts.largest,
             diameter_hops_min: pseudo_diameter(&undirected, parts.largest_start),
             locality: share(apart as f64, graph.edges() as f64 * f64::from(graph.vertices())),
+            bandwidth: u64::from(bandwidth),
             clustering: clustering(&undirected),
             weights: graph.weights.as_ref().filter(|weights| !weights.is_empty()).map(|weights| {
                 WeightRange {
@@ -254,7 +259,8 @@ impl fmt::Display for GraphInfo {
         let (largest, hops) = (self.largest_component, self.diameter_hops_min);
         writeln!(f, ", the largest has {} {} ({percent:.1}%)", grouped(largest), plural(largest, "vertex"))?;
         writeln!(f, "diameter    at least {} {}", grouped(hops), plural(hops, "hop"))?;
-        writeln!(f, "locality    {:.5} (mean |u - v| / n; 0.33 is random)", self.locality)?;
+        write!(f, "locality    {:.5} (mean |u - v| / n; 0.33 is random)", self.locality)?;
+        writeln!(f, ", bandwidth {} (largest |u - v|)", grouped(self.bandwidth))?;
         writeln!(f, "clustering  {:.3} (share of sampled wedges that are closed)", self.clustering)?;
         match &self.weights {
             None => writeln!(f, "weights     none"),
@@ -284,6 +290,7 @@ mod tests {
         assert_eq!((info.largest_component, info.diameter_hops_min), (1000, 999));
         assert!(info.symmetric && info.clustering == 0.0);
         assert!((info.locality - 0.001).abs() < 1e-12);
+        assert_eq!(info.bandwidth, 1);
         assert_eq!((info.degree.min, info.degree.p10, info.degree.p50, info.degree.max), (1, 2, 2, 2));
         assert!(info.degree.gini < 0.01);
     }
@@ -292,7 +299,10 @@ mod tests {
     fn a_star_is_unequal_and_a_clique_is_closed() {
         let star: Vec<(u32, u32)> = (1..1000).map(|v| (0, v)).collect();
         let info = GraphInfo::of(&both_ways(1000, &star));
-        assert_eq!((info.degree.max, info.degree.p99, info.diameter_hops_min), (999, 1, 2));
+        assert_eq!(
+            (info.degree.max, info.degree.p99, info.diameter_hops_min, info.bandwidth),
+            (999, 1, 2, 999)
+        );
         // The vertex in the middle has half of all ends of arcs.
         assert!((info.degree.gini - 0.499).abs() < 1e-9, "{}", info.degree.gini);
         let clique: Vec<(u32, u32)> = (0..20).flat_map(|v| (0..v).map(move |u| (u, v))).collect();
@@ -310,7 +320,7 @@ mod tests {
     fn an_empty_graph_has_statistics_too() {
         let info = GraphInfo::of(&Csr::from_edges(0, vec![]));
         assert_eq!((info.vertices, info.components, info.diameter_hops_min), (0, 0, 0));
-        assert_eq!((info.locality, info.degree.mean), (0.0, 0.0));
+        assert_eq!((info.locality, info.degree.mean, info.bandwidth), (0.0, 0.0, 0));
     }
 
     #[test]
@@ -323,7 +333,7 @@ arcs        8, symmetric, 0 self loops, 0 parallel
 degree      0 to 3, mean 0.01, p10 0, p50 0, p90 0, p99 0, Gini 1.00
 components  1,231, the largest has 4 vertices (0.3%)
 diameter    at least 2 hops
-locality    0.00101 (mean |u - v| / n; 0.33 is random)
+locality    0.00101 (mean |u - v| / n; 0.33 is random), bandwidth 2 (largest |u - v|)
 clustering  0.600 (share of sampled wedges that are closed)
 weights     real, 1.5 to 1.5, mean 1.500
 ";

@@ -164,6 +164,11 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "hours",
     ),
     (
+        "fencepost reproduce hlrc --graphs graphs",
+        "mkdir graphs && fencepost reproduce hlrc --figure table6 --scale 1/1024 --seeds 1 --graphs graphs",
+        "hours",
+    ),
+    (
         "fencepost reproduce hlrc --figure fig4 --seeds 3",
         "fencepost reproduce hlrc --figure table6 --scale 1/1024 --seeds 1",
         "an hour",

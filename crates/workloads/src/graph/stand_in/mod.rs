@@ -69,7 +69,7 @@ static ALL: [StandIn; 7] = [
         name: "c-68",
         vertices: 64_810,
         arcs: 565_996,
-        kind: "optimization matrix with values, a few rows with thousands of entries",
+        kind: "optimization matrix with values, variables then constraints, a few very long rows",
         make: optimization::generate,
     },
     StandIn {
@@ -97,7 +97,7 @@ static ALL: [StandIn; 7] = [
         name: "OPF_10000",
         vertices: 43_887,
         arcs: 426_898,
-        kind: "optimal power flow matrix with values, small dense blocks along a power grid",
+        kind: "optimal power flow matrix with values, variables then constraints of a power grid",
         make: power_flow::generate,
     },
 ];
