@@ -356,7 +356,7 @@ pub(crate) fn messages_in_batches(claims: &[Claim]) -> Box<dyn Iterator<Item = B
 }
 
 /// The maximum number of programs in a batch.
-const BATCH: usize = 256;
+const BATCH: usize = 256; // The test `claims/batches.rs` has the same number.
 
 /// The generated programs with up to `operations_max` operations for these claims. With `symmetry`,
 /// one program stands for all programs that differ only in the names of threads, words, lines,

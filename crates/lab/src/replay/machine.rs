@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use explore::{Trace, Word};
 use proto::issue::IssueRule;
 use proto::{LineAddr, WritePolicy};
-use sim::config::{self, EndOfKernel, PagePlacement, PageSpec, Per, System};
+use sim::config::{self, Acknowledges, EndOfKernel, PagePlacement, PageSpec, Per, System};
 use sim::noc::Topology;
 
 use super::roles::ThreadRoles;
@@ -109,6 +109,7 @@ impl AddressMap {
         system.cu.lanes = 1;
         system.l1.bytes = cache(bounds.sets.0, bounds.ways.0);
         system.l1.ways = bounds.ways.0;
+        system.l1.shared_with_lds_bytes = None;
         system.l1.line_bytes = self.line_bytes as u32;
         system.l1.miss_registers = bounds.misses.0;
         system.l1.store_buffer_entries = bounds.store_buffer;
@@ -119,6 +120,7 @@ impl AddressMap {
         system.l2.miss_registers = bounds.misses.1;
         system.l2.store_buffer_entries = bounds.store_buffer;
         system.l2.write_policy = policy(bounds.l2);
+        system.l2.acknowledges = Acknowledges::L2;
         for level in &mut system.levels {
             let is_shared = matches!(level.per, Per::Chiplet | Per::Machine) && level.bytes.is_some();
             let (sets, ways, misses) = match is_shared {

@@ -125,10 +125,10 @@ impl Scoping {
     /// the first channel.
     ///
     /// If the chosen reading (variant) of HRF has scope inclusion (operations at nested scopes
-    /// synchronize), the scope also pairs with wider scopes. If a thread of the scope acquires at a wider scope, the acquire
-    /// reads the first channel, too. For each wider scope there is one more channel: if a thread of
-    /// the narrower scope releases at the wider scope, the release writes this channel, and
-    /// acquires at the narrower scope read the channel.
+    /// synchronize), the scope also pairs with wider scopes. If a thread of the scope acquires at a
+    /// wider scope, the acquire reads the first channel, too. For each wider scope there is one more
+    /// channel: if a thread of the narrower scope releases at the wider scope, the release writes
+    /// this channel, and acquires at the narrower scope read the channel.
     fn add_channels(&mut self, program: &Program, own: usize) {
         let scope = self.used[own];
         let everyone = program.scopes.get(scope).members;

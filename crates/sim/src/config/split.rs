@@ -34,8 +34,8 @@ impl System {
     }
 
     /// The size of the local memory of a compute unit while a kernel with this grid runs: the
-    /// smallest carve-out that holds the local memory of all work-groups that can be resident, or
-    /// `lds.bytes` if no carve-out does.
+    /// smallest carve-out that holds the local memory of all work-groups that can be resident, but
+    /// at most `lds.bytes`. If no carve-out does, `lds.bytes`.
     fn lds_carve_out(&self, grid: &Grid) -> u64 {
         let used = self.lds_bytes_of(grid);
         let fits = CARVE_OUTS_BYTES.into_iter().find(|&bytes| bytes >= used);
@@ -78,6 +78,9 @@ mod tests {
         assert_eq!(kilobytes(1, 1, 1), 120);
         assert_eq!(kilobytes(1000, 2, 256), 120);
         assert_eq!(kilobytes(1000, 2, 257), 112);
+        let mut small = titan_v(Some(128 << 10));
+        small.lds.bytes = 48 << 10;
+        assert_eq!(small.lds_carve_out(&Grid::new(1, 1).lds_bytes(40 << 10)), 48 << 10);
         // 64 wavefront slots hold 8 work-groups of 8.
         assert_eq!(kilobytes(1000, 8, 4096), 96);
         assert_eq!(kilobytes(1000, 8, 4097), 64);

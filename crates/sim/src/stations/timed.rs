@@ -26,7 +26,8 @@ pub(crate) enum StepInput {
     Message { name: &'static str, line: Option<LineAddr>, is_access: bool },
     /// Memory's answer to an operation about a line.
     Memory { line: LineAddr },
-    /// A timer, a clock tick, an eviction that a script of moves orders, or the initial input.
+    /// A timer, a clock tick, an eviction that a script of moves or a change of the L1's size orders,
+    /// or the initial input.
     Timer,
 }
 

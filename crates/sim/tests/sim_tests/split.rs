@@ -3,9 +3,8 @@
 
 use crate::common::*;
 use kernel::prelude::*;
-use proto::{Info, Protocol};
+use proto::Info;
 use sim::config::{Invalidation, System};
-use sim::error::RunError;
 use sim::{Outcome, RunOptions};
 use zoo::vi::Vi;
 
@@ -107,17 +106,6 @@ fn updates(len: u64, lds_bytes: u32) -> Program {
     })
 }
 
-struct Updates(System);
-
-impl zoo::Visit for Updates {
-    type Output = Result<Outcome, RunError>;
-
-    fn visit<P: Protocol>(self) -> Result<Outcome, RunError> {
-        let lds = u32::try_from(self.0.lds.bytes).unwrap();
-        sim::run::<P, ()>(&self.0, updates(1500, lds), &RunOptions::default(), &mut ())
-    }
-}
-
 #[test]
 fn every_protocol_computes_right_while_the_size_of_the_l1s_changes() {
     let mut machine = system("stc-8cu");
@@ -131,7 +119,9 @@ fn every_protocol_computes_right_while_the_size_of_the_l1s_changes() {
         if zoo::reads_stale_copies(name) {
             continue;
         }
-        let outcome = zoo::with(name, Updates(machine.clone())).unwrap();
+        let subject = subjects::timed(name).unwrap();
+        let program = updates(1500, u32::try_from(machine.lds.bytes).unwrap());
+        let outcome = sim::run_subject(&subject, &machine, program, &RunOptions::default(), &mut ());
         let outcome = outcome.unwrap_or_else(|error| panic!("{name}: {error}"));
         outcome.answer.expect("data", &vec![data; 1500]).unwrap_or_else(|error| panic!("{name}: {error}"));
         outcome.answer.expect("counts", &vec![4u32; 1500]).unwrap_or_else(|error| panic!("{name}: {error}"));

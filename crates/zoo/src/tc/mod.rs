@@ -169,7 +169,8 @@ const WEAK: &[Claim] = &[DRF, SCOPED_CLAIMS[0], OPENCL, PTX];
 pub const REFUTED: [&str; 1] = ["tc-weak"];
 
 /// Generates one protocol of temporal coherence. These protocols differ in their plans (the steps
-/// of operations) and in the list of their equivalent mutants (undetectable seeded faults).
+/// of operations), in their claims, and in the list of their equivalent mutants (undetectable seeded
+/// faults).
 macro_rules! tc {
     (
         $(#[doc = $doc:literal])+

@@ -1,7 +1,8 @@
 //! The work-stealing deque and the spin locks of the workloads, as litmus programs. No task is lost
 //! or taken twice, and critical sections exclude one another, on every protocol for which the
 //! policy (a variant of the program, such as the scopes of its atomics) is meant. Each of these
-//! conditions fails if the policy does not fit the protocol.
+//! conditions fails if the policy does not fit the protocol. `hlrc-noprio` and `denovo-rprio` are left
+//! out, because they have the same states as `hlrc` and `denovo-b`.
 //!
 //! A test of `lab` checks that the programs match the kernels.
 

@@ -18,7 +18,7 @@
 //!
 //! The numbers follow from this form. 43,887 rows are 10,000 buses with four rows each, 1,943
 //! generators with two rows each, and one row for the angle of the first bus. 426,898 arcs are
-//! 13,296 lines, 1.33 for each bus. A bus with n neighbours has degrees of 4n + 3 and 2n + 2.
+//! 13,296 lines, 1.33 for each bus, and 20 arcs are left over. A bus with n neighbours has degrees of 4n + 3 and 2n + 2.
 //!
 //! The order of the rows (ours) is that of the solver of MATPOWER: one kind of row after the other,
 //! and the buses in the same order in each kind. There is no diagonal. Values are those of the
