@@ -172,7 +172,7 @@ pub struct L2Spec {
     /// The rule for a store: keep its bytes in the L2, or pass them on to the level below.
     pub write_policy: WritePolicy,
     /// The place that a write must have reached when the L2 acknowledges it. A release waits for
-    /// these acknowledgements.
+    /// these acks.
     #[serde(default, skip_serializing_if = "Acknowledges::is_l2")]
     pub acknowledges: Acknowledges,
     /// The mechanism by which a bank finds its dirty lines at the beginning of a flush.
