@@ -23,7 +23,7 @@ const THREADS_MAX: usize = 3;
 
 /// The maximum numbers of states of a protocol in this test, with and without epochs or leases. They
 /// bound the time that one more protocol adds to the tests.
-const TIMED_STATES_MAX: u64 = 1_000_000;
+const TIMED_STATES_MAX: u64 = 2_000_000;
 const STATES_MAX: u64 = 10_000_000;
 
 #[test]
