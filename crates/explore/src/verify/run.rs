@@ -54,7 +54,8 @@ pub(crate) struct Tested {
     /// The claims that promise something for at least one run of the test, as a mask with one bit
     /// for each claim in order.
     pub(crate) spoken: u32,
-    /// The claims under which the program races, as a mask with one bit for each claim.
+    /// The claims with a model under which the program has a data race, as a mask with one bit for
+    /// each claim.
     pub(crate) racing: u32,
     /// The names of the violated models.
     pub(crate) refuted: BTreeSet<String>,

@@ -14,7 +14,8 @@ pub struct AckParity {
 }
 
 impl AckParity {
-    /// Counts a write. Returns its class bit (parity), which the write carries to its receiver.
+    /// Counts a write. Returns the bit that names the class of the write, which is one of two. The
+    /// write carries the bit to its receiver.
     #[inline]
     pub fn sent(&mut self) -> bool {
         self.counts[usize::from(self.parity)] += 1;

@@ -109,7 +109,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Sends a request that was held at its core. A move of a script has named it now.
+    /// Sends a request that was held at its core. In a run that follows a script (a list of moves), a
+    /// core holds each request until a move names it.
     pub(crate) fn send_held(&mut self, now: Cycle, instr: u32) {
         let agent = match self.cores.instr(instr).map(|instr| instr.owner) {
             Some(Owner::Wave(wave)) => self.cores.agent(wave),

@@ -15,7 +15,7 @@ use proto::{
 /// The store below a bank: memory, or another level of caches. The bank fetches lines from the
 /// store and writes lines to it.
 pub trait BackingStore<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
-    /// Requests a line from the store.
+    /// Requests a line from the store below the bank.
     fn fetch(line: LineAddr, cx: &mut Cx<'_, P>);
     /// Writes bytes to the store below the bank. The ack of the write carries the bit `parity`
     /// back, which distinguishes writes before a flush from later writes.
