@@ -9,8 +9,9 @@ use sha2::{Digest as _, Sha256};
 
 /// The folders and files of which the digest is computed: the code that takes part in a run, and
 /// the versions of all dependencies. The paths are relative to this crate.
-const PARTS: [&str; 12] = [
+const PARTS: [&str; 13] = [
     "../proto/src",
+    "../drive/src",
     "../zoo/src",
     "../kernel/src",
     "../workloads/src",

@@ -148,7 +148,10 @@ fn is_below(file: &Path, folder: &Path) -> bool {
 fn write_record(recorded: &Recorded, record: &Path) -> Result<(), Failure> {
     let bad = |what: String| Failure::BadInput(format!("{}: {what}", record.display()));
     let (name, page) = (name_of(record), page_of(record));
-    for (path, text) in [(record, recorded.to_json().map_err(bad)?), (&page, recorded.page(&name))] {
+    let json = recorded.to_json().map_err(bad)?;
+    // The page is made from the text of the file, so that both agree to the last digit.
+    let recorded = Recorded::read(&json).map_err(bad)?;
+    for (path, text) in [(record, &json), (&page, &recorded.page(&name))] {
         let file = WholeFile::create(path).map_err(Failure::BadInput)?;
         file.fill(|file| file.write_all(text.as_bytes()))?;
     }
