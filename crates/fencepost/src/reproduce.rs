@@ -199,6 +199,7 @@ fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
     let seeds = results.seeds.len();
     let mut what = vec![format!("scale {}", results.scale), counted(seeds, "seed")];
     what.extend(results.settings.iter().map(|(name, value)| format!("{name}={value}")));
+    what.extend(results.stand_ins_text());
     writeln!(out, "{}\n{}\n", results.title, what.join(", "))?;
     if results.claims.is_empty() {
         return Ok(writeln!(out, "The paper makes no claim about the selected figures.")?);
@@ -208,13 +209,15 @@ fn show(results: &Results, out: &mut dyn Write) -> Result<(), Failure> {
         ("published", Side::Right),
         ("measured", Side::Right),
         ("status", Side::Left),
+        ("other status on", Side::Left),
     ]);
     for claim in &results.claims {
         let published = match &claim.published {
             serde_json::Value::String(_) => claim.kind.clone(),
             _ => claim.published_text(),
         };
-        table.row([claim.id.clone(), published, claim.measured_text(), claim.status_text()]);
+        let sensitivity = claim.sensitivity_text();
+        table.row([claim.id.clone(), published, claim.measured_text(), claim.status_text(), sensitivity]);
     }
     Ok(table.write(out)?)
 }

@@ -2,7 +2,7 @@
 
 use core::fmt::Write as _;
 
-use proto::words::counted;
+use proto::words::{counted, plural};
 use serde_json::Value;
 
 use crate::results::{Bar, Figure, Group, Interval, Results, Row, Scored, Shape, Status};
@@ -81,6 +81,40 @@ impl Scored {
             None => self.status.name().to_owned(),
         }
     }
+
+    /// The variants of the machine or of the programs on which the claim has another status, each
+    /// with this status. The text is `-` if the status is the same on all variants with runs, and
+    /// `not run` if no variant has the runs. Litmus tests do not run on a machine.
+    #[must_use]
+    pub fn sensitivity_text(&self) -> String {
+        let own = self.would_be.unwrap_or(self.status);
+        let is_litmus = self.seeds == 0;
+        if own == Status::NotRun || self.variants.is_empty() && !is_litmus {
+            return "not run".to_owned();
+        }
+        let others = self.variants.iter().filter(|of| of.status != own);
+        let others: Vec<String> = others.map(|of| format!("{}: {}", of.variant, of.status.name())).collect();
+        if others.is_empty() { "-".to_owned() } else { others.join(", ") }
+    }
+
+    /// The inputs of the measured value that are stand-ins, as a short text. `None` if no input is a
+    /// stand-in.
+    #[must_use]
+    pub fn stand_ins_text(&self) -> Option<String> {
+        let (count, names) = (self.stand_ins.len() as u64, self.stand_ins.join(", "));
+        (count > 0).then(|| format!("measured on {}: {names}", plural(count, "stand-in")))
+    }
+}
+
+impl Results {
+    /// A sentence that says how many inputs are stand-ins. `None` if no input is a stand-in.
+    #[must_use]
+    pub fn stand_ins_text(&self) -> Option<String> {
+        let count = self.inputs.iter().filter(|input| input.stand_in).count();
+        let all = counted(self.inputs.len() as u64, "input");
+        let are = if count == 1 { "is a stand-in" } else { "are stand-ins" };
+        (count > 0).then(|| format!("{count} of {all} {are}: generated in place of the original"))
+    }
 }
 
 /// A number with a suitable number of decimals.
@@ -108,13 +142,9 @@ pub(crate) fn body(results: &Results, runs: usize, failed: &[String]) -> String 
     if settings.is_empty() {
         settings.push("as they are".to_owned());
     }
-    let stand_ins = results.inputs.iter().filter(|input| input.stand_in).count();
+    let stand_ins = results.stand_ins_text().map_or(String::new(), |text| format!("; {text}"));
     let lines = [
-        format!(
-            "* Scale of the inputs: {}; {stand_ins} of {} inputs are stand-ins.",
-            results.scale,
-            results.inputs.len()
-        ),
+        format!("* Scale of the inputs: {}{stand_ins}.", results.scale),
         format!("* Seeds: {}{}; parameters: {}.", seeds.join(", "), fewer(seeds.len()), settings.join(", ")),
         format!("* Runs: {runs}, by code `{}`.", results.code),
     ];
@@ -162,20 +192,25 @@ fn claims(all: &[Scored]) -> String {
     page += &format!(
         "{}: {}. The rules are those of `claims/README.md`. An indicative claim is measured on a scaled \
          input, so it is neither reproduced nor contradicted. The table also names the status that the \
-         measured values would have if the input had the published size.\n\n",
+         measured values would have if the input had the published size. The column *other status on* \
+         names the variants of the machine or of the programs on which the claim has another status: `-` if \
+         there are none, and `not run` if the claim was measured on no variant.\n\n",
         counted(all.len() as u64, "claim"),
         counts.join(", ")
     );
-    page += "| claim | where | published | measured | status | note |\n|---|---|---|---|---|---|\n";
+    page += "| claim | where | published | measured | status | other status on | note |\n";
+    page += "|---|---|---|---|---|---|---|\n";
     for claim in all {
         let geometric = claim.geometric.map(|mean| format!("geometric mean {}", figure(mean)));
-        let notes: Vec<String> = geometric.into_iter().chain(claim.note.clone()).collect();
+        let notes: Vec<String> =
+            geometric.into_iter().chain(claim.note.clone()).chain(claim.stand_ins_text()).collect();
         page += &row([
             format!("`{}`: {}", claim.id, claim.says),
             claim.place.clone(),
             claim.published_text(),
             claim.measured_text(),
             claim.status_text(),
+            claim.sensitivity_text(),
             notes.join("; "),
         ]);
     }

@@ -300,10 +300,28 @@ pub struct Scored {
     /// then has the value of this input.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub worst_input: Option<String>,
+    /// The names of the inputs of the measured value that are stand-ins: generated graphs that
+    /// replace the original graphs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stand_ins: Vec<String>,
     /// The number of seeds over which the measured value is a mean.
     pub seeds: usize,
     /// A note for the reader: the reason why the claim was not measured, the comparisons that do
     /// not hold, or the rule by which the status was found.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
+    /// The status of the claim on each variant of the paper's machine or programs for which the
+    /// reproduction has the runs. It is the status that the same measured values would have with
+    /// inputs of full size.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variants: Vec<VariantStatus>,
+}
+
+/// The status of a claim on a variant of the machine or of the programs.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct VariantStatus {
+    /// The name of the variant.
+    pub variant: String,
+    /// The status of the claim if this variant takes the place of the machine of the paper.
+    pub status: Status,
 }

@@ -40,6 +40,8 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 3] = [
         "layout.toml",
         "padding.toml",
         "sensitivity.toml",
+        "releases.toml",
+        "releases-fig8.toml",
     ),
     built_in!("hrf":
         "paper.toml",

@@ -29,7 +29,7 @@ use workloads::{NamedInput, Settings, Workload};
 use crate::results::Shape;
 use crate::scenario::Scenario;
 use claims::Claims;
-use expr::{Comparison, Expr};
+use expr::{At, Comparison, Expr};
 use files::{Fold, Groups};
 
 /// The name of the variant whose machine is the machine of the paper without changes.
@@ -127,6 +127,28 @@ struct Measure {
     what: Metric,
     fold: Fold,
     inputs: Vec<String>,
+}
+
+impl Measure {
+    /// Returns true if all quantities of the measure are those of one variant. `here` is the variant
+    /// of quantities that name none.
+    fn is_only_on(&self, variant: &str, here: &str) -> bool {
+        let mut is_only = true;
+        let mut visit = |_: &str, at: &At| is_only &= at.variant.as_deref().unwrap_or(here) == variant;
+        match &self.what {
+            Metric::Value(expr) => expr.quantities(&mut visit),
+            Metric::Order(order) => order.iter().for_each(|comparison| {
+                comparison.left.quantities(&mut visit);
+                comparison.right.quantities(&mut visit);
+            }),
+            Metric::Rises(rising, with) => {
+                rising.quantities(&mut visit);
+                with.quantities(&mut visit);
+            }
+            Metric::Spread(values) => values.iter().for_each(|expr| expr.quantities(&mut visit)),
+        }
+        is_only
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -54,6 +54,9 @@ fn head(page: &mut Page, results: &Results) {
     if is_scaled {
         page.raw("<p class=\"warning\">The inputs are scaled down: the results are indicative and decide no claim.</p>\n");
     }
+    if let Some(stand_ins) = results.stand_ins_text() {
+        page.raw(&format!("<p class=\"warning\">{}.</p>\n", escape(&stand_ins)));
+    }
     if failed > 0 {
         let runs = format!(
             "{failed} of {} gave no right answer. The figures leave these runs out.",
@@ -110,7 +113,7 @@ fn claims(page: &mut Page, claims: &[Scored]) {
         let ours = measured(claim);
         let mut says = escape(&claim.says);
         write!(says, "<div class=\"note\">{}</div>", escape(&claim.measure)).ok();
-        if let Some(note) = &claim.note {
+        for note in claim.note.iter().chain(&claim.stand_ins_text()) {
             write!(says, "<div class=\"note\">{}</div>", escape(note)).ok();
         }
         vec![
@@ -119,16 +122,22 @@ fn claims(page: &mut Page, claims: &[Scored]) {
             Cell::Text(published(&claim.published)),
             Cell::Text(ours),
             Cell::Html(verdict),
+            Cell::Text(claim.sensitivity_text()),
         ]
     };
-    let headings = ["where", "the claim, and what was computed", "published", "ours", "status"];
+    let headings =
+        ["where", "the claim, and what was computed", "published", "ours", "status", "other status on"];
     page.table(&Table {
         headings: headings.map(str::to_owned).into(),
         rows: claims.iter().map(row).collect(),
         is_cards: true,
         ..Table::default()
     });
-    page.raw("<p class=\"note\">In parentheses: the 95% interval of the mean over the seeds.</p>\n");
+    page.raw(
+        "<p class=\"note\">In parentheses: the 95% interval of the mean over the seeds. Other status on: the \
+         variants of the machine or of the programs on which the claim has another status; - if there are \
+         none, and not run if the claim was measured on no variant.</p>\n",
+    );
 }
 
 /// The text of the measured value of a claim, with its confidence interval and its geometric mean

@@ -105,8 +105,10 @@ fn results(name: &str) -> Results {
             interval: Some([1.2, 1.4]),
             geometric: Some(1.27),
             worst_input: None,
+            stand_ins: vec!["SSSP-1".to_owned()],
             seeds: 1,
             note: Some(owned()),
+            variants: vec![VariantStatus { variant: owned(), status: Status::Contradicted }],
         }],
     }
 }

@@ -20,6 +20,13 @@ impl Plan {
         self.paper.scenarios.iter().filter(|s| used.contains(&s.name)).map(shown).collect()
     }
 
+    /// Returns true if the input is a stand-in (a generated graph that replaces a published one).
+    pub(super) fn is_stand_in(&self, input: &str) -> bool {
+        let is_graph = |known: &Input| known.name == input && matches!(known.source, Source::Graph(_));
+        let file = self.graphs.get(input).and_then(|graph| graph.digest.as_ref());
+        file.is_none() && self.paper.inputs.iter().any(is_graph)
+    }
+
     pub(super) fn input_descriptions(&self) -> Vec<InputDescription> {
         let used: BTreeSet<&String> = self.runs.keys().map(|key| &key.input).collect();
         let shown = |input: &Input| {
@@ -38,7 +45,7 @@ impl Plan {
                 name: input.name.clone(),
                 workload: input.workload.name.to_owned(),
                 graph: name,
-                stand_in: source == "stand-in",
+                stand_in: self.is_stand_in(&input.name),
                 source: source.to_owned(),
             }
         };

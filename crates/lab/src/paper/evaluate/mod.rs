@@ -7,11 +7,11 @@ mod scores;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::FigurePlan;
 use super::claims::Claim;
 use super::expr::{At, Expr, NoValue};
 use super::plan::Plan;
 use super::statistics::{interval, interval_of_amounts};
+use super::{BASE, FigurePlan};
 use crate::results::{Interval, Results, Row, RowKey};
 
 impl Plan {
@@ -21,7 +21,7 @@ impl Plan {
     #[must_use]
     pub fn evaluate(&self, rows: Vec<Row>) -> Results {
         let data = Data::new(self, &rows);
-        let evaluation = Evaluation { plan: self, data };
+        let evaluation = Evaluation { plan: self, data: &data, base: BASE };
         let drawn = self.paper.figures.iter().filter(|figure| !figure.parts.is_empty());
         let figures = drawn.map(|figure| evaluation.figure(figure)).collect();
         let claims = self.paper.claims.claims.iter().filter(|claim| self.asks_for(claim));
@@ -111,11 +111,14 @@ impl<'a> Data<'a> {
         }
     }
 
-    fn value(&self, expr: &Expr, here: &RowKey) -> Result<f64, NoValue> {
+    /// The value of an expression. The runs of the variant `base` take the place of those of the
+    /// machine of the paper.
+    fn value(&self, expr: &Expr, here: &RowKey, base: &str) -> Result<f64, NoValue> {
         expr.value(&|name, at: &At| {
+            let variant = at.variant.as_ref().unwrap_or(&here.variant);
             let key = RowKey {
                 scenario: at.scenario.clone().unwrap_or_else(|| here.scenario.clone()),
-                variant: at.variant.clone().unwrap_or_else(|| here.variant.clone()),
+                variant: if variant == BASE { base.to_owned() } else { variant.clone() },
                 ..here.clone()
             };
             self.quantity(name, &key)
@@ -123,9 +126,13 @@ impl<'a> Data<'a> {
     }
 }
 
+#[derive(Clone, Copy)]
 pub(super) struct Evaluation<'a> {
     pub(super) plan: &'a Plan,
-    data: Data<'a>,
+    data: &'a Data<'a>,
+    /// The variant whose runs take the place of those of the machine of the paper. Usually it is
+    /// this machine itself.
+    base: &'a str,
 }
 
 impl Evaluation<'_> {
@@ -145,7 +152,8 @@ impl Evaluation<'_> {
         let of_seed = |seed: &u64| {
             let of_input = |input: &String| {
                 let (variant, scenario) = (variant.to_owned(), scenario.to_owned());
-                self.data.value(expr, &RowKey { variant, scenario, input: input.clone(), seed: *seed })
+                let key = RowKey { variant, scenario, input: input.clone(), seed: *seed };
+                self.data.value(expr, &key, self.base)
             };
             let values = inputs.iter().map(of_input).collect::<Result<Vec<_>, _>>()?;
             fold(&values).ok_or(NoValue::Undefined)

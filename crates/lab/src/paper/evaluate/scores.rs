@@ -13,8 +13,8 @@ use crate::paper::litmus::Litmus;
 use crate::paper::statistics::{
     geometric_mean, interval, interval_of_amounts, mean, rank_correlation_of_means,
 };
-use crate::paper::{FigurePlan, Measure, Metric, score};
-use crate::results::{Interval, Scored, Status};
+use crate::paper::{BASE, FigurePlan, Measure, Metric, Variant, score};
+use crate::results::{Interval, Scored, Status, VariantStatus};
 
 impl Evaluation<'_> {
     pub(super) fn claim(&self, claim: &Claim) -> Scored {
@@ -36,8 +36,10 @@ impl Evaluation<'_> {
             interval: None,
             geometric: None,
             worst_input: None,
+            stand_ins: Vec::new(),
             seeds: self.seeds().len(),
             note: None,
+            variants: Vec::new(),
         };
         let litmus: Vec<&Litmus> = self.plan.paper.figures.iter().flat_map(|f| &f.litmus).collect();
         if litmus.iter().any(|litmus| litmus.claim == claim.id) {
@@ -50,13 +52,10 @@ impl Evaluation<'_> {
             return scored;
         };
         scored.measure.clone_from(&measure.text);
-        let outcome = match &measure.what {
-            Metric::Value(expr) => self.figure_claim(&mut scored, claim, figure, measure, expr),
-            Metric::Order(order) => self.order_claim(&mut scored, figure, measure, order),
-            Metric::Rises(rising, with) => self.rises_claim(&mut scored, figure, measure, [rising, with]),
-            Metric::Spread(values) => self.spread_claim(&mut scored, claim, figure, measure, values),
-        };
-        match outcome {
+        let is_stand_in = |input: &&String| self.plan.is_stand_in(input);
+        scored.stand_ins = measure.inputs.iter().filter(is_stand_in).cloned().collect();
+        scored.variants = self.on_variants(&scored, claim, figure, measure);
+        match self.outcome(&mut scored, claim, figure, measure) {
             Ok(status) if self.plan.scale == Scale::FULL => scored.status = status,
             Ok(status) => {
                 scored.status = Status::Indicative;
@@ -65,6 +64,50 @@ impl Evaluation<'_> {
             Err(why) => scored.note = Some(why.to_string()),
         }
         scored
+    }
+
+    /// Writes the measured value of a claim into `scored`, and returns the status that this value
+    /// gives with inputs of the published size.
+    fn outcome(
+        &self,
+        scored: &mut Scored,
+        claim: &Claim,
+        figure: &FigurePlan,
+        measure: &Measure,
+    ) -> Result<Status, NoValue> {
+        match &measure.what {
+            Metric::Value(expr) => self.figure_claim(scored, claim, figure, measure, expr),
+            Metric::Order(order) => self.order_claim(scored, figure, measure, order),
+            Metric::Rises(rising, with) => self.rises_claim(scored, figure, measure, [rising, with]),
+            Metric::Spread(values) => self.spread_claim(scored, claim, figure, measure, values),
+        }
+    }
+
+    /// The status of a claim on each variant of the paper's machine or programs that has all runs of
+    /// the measure. A measure that compares variants has no status on further variants.
+    fn on_variants(
+        &self,
+        scored: &Scored,
+        claim: &Claim,
+        figure: &FigurePlan,
+        measure: &Measure,
+    ) -> Vec<VariantStatus> {
+        let variants = &self.plan.paper.variants;
+        if !measure.is_only_on(BASE, place(figure).0) {
+            return Vec::new();
+        }
+        let is_of_paper = |variant: &&Variant| {
+            let base = variants.iter().find(|variant| variant.name == BASE);
+            variant.name != BASE
+                && !variant.is_unsound()
+                && base.is_some_and(|base| base.system.name == variant.system.name)
+        };
+        let status = |variant: &Variant| {
+            let there = Evaluation { base: &variant.name, ..*self };
+            let status = there.outcome(&mut scored.clone(), claim, figure, measure).ok()?;
+            Some(VariantStatus { variant: variant.name.clone(), status })
+        };
+        variants.iter().filter(is_of_paper).filter_map(status).collect()
     }
 
     fn figure_claim(
