@@ -243,6 +243,7 @@ texts! {
     "caches/written-then-updated-plainly.litmus"
     "caches/written-then-updated-system.litmus"
     "caches/written-then-updated.litmus"
+    "caches/loaded-while-way-wanted.litmus"
     "hrf/fig2.litmus"
     "hrf/fig5-other-wg.litmus"
     "hrf/fig5-same-wg.litmus"
