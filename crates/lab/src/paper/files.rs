@@ -132,6 +132,8 @@ pub(super) struct ChartFile {
     pub(super) unit: String,
     /// The scenarios that the chart shows. `None` means all scenarios of the figure.
     pub(super) scenarios: Option<Vec<Spanned<String>>>,
+    /// The variants that have groups of bars. `None` means all variants of the figure.
+    pub(super) variants: Option<Vec<Spanned<String>>>,
     /// Groups of bars that show means over some of the inputs. The chart has them before the group
     /// of means over all inputs.
     #[serde(default, rename = "mean")]
@@ -150,6 +152,7 @@ impl ChartFile {
         groups: Groups::Inputs,
         unit: String::new(),
         scenarios: None,
+        variants: None,
         means: Vec::new(),
         parts: Vec::new(),
         published: None,

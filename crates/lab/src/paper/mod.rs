@@ -108,7 +108,9 @@ struct FigurePlan {
     shape: Shape,
     groups: Groups,
     unit: String,
+    /// The scenarios and the variants that the chart shows, which need not be all of the figure.
     shown: Vec<String>,
+    shown_variants: Vec<String>,
     parts: Vec<(String, Expr)>,
     published: Option<String>,
     /// The groups of bars with means over some of the inputs: the name and the inputs of each

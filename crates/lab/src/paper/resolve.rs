@@ -244,6 +244,7 @@ impl Resolver<'_> {
         let inputs = self.names("input", file.inputs.as_ref(), &input_names, &input_names)?;
         let variants = self.names("variant", file.variants.as_ref(), &variant_names, &[BASE])?;
         let all: Vec<&str> = scenarios.iter().map(String::as_str).collect();
+        let all_variants: Vec<&str> = variants.iter().map(String::as_str).collect();
         let no_scenarios = || self.source.error(0..0, "a chart needs `scenarios`");
         let chart = match &file.chart {
             Some(_) if file.scenarios.is_empty() => return Err(no_scenarios()),
@@ -260,6 +261,12 @@ impl Resolver<'_> {
             title: file.title.clone(),
             place: file.place.clone(),
             shown: self.names("scenario of this figure", chart.scenarios.as_ref(), &all, &all)?,
+            shown_variants: self.names(
+                "variant of this figure",
+                chart.variants.as_ref(),
+                &all_variants,
+                &all_variants,
+            )?,
             scenarios,
             inputs,
             variants,

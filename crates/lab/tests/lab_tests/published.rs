@@ -65,6 +65,18 @@ fn a_bar_shows_the_published_value_of_its_claim() {
     assert_eq!(bar(figure(&figures, "fig9"), "mean", "hlrc-noprio").published, [noprio]);
 }
 
+/// The readings compare variants in their columns, so the figure has no rows for each variant.
+#[test]
+fn a_chart_shows_only_the_variants_that_it_names() {
+    let figures = figures("hrf");
+    let readings = figure(&figures, "readings");
+    let labels: Vec<&str> = readings.groups.iter().map(|group| group.label.as_str()).collect();
+    assert_eq!(labels, ["T1", "T2", "T4", "T5", "mean"]);
+    assert!(readings.groups.iter().all(|group| group.bars.len() == 1));
+    let sensitivity = figure(&figures, "sensitivity");
+    assert_eq!(sensitivity.groups.len(), 5);
+}
+
 #[test]
 fn a_range_is_shown_at_each_claimed_input() {
     let figures = figures("hrf");

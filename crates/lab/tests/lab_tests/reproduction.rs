@@ -475,6 +475,13 @@ fn every_mistake_in_a_file_is_named_with_its_place() {
             "unknown scenario of this figure",
         ),
         ("shape", "shape = \"bars\"", "shape = \"pie\"", "fig4.toml:6:9", "bars"),
+        (
+            "shown",
+            "groups = \"variants\"",
+            "groups = \"variants\"\nvariants = [\"fast\"]",
+            "fig4.toml:8:13",
+            "unknown variant of this figure `fast`",
+        ),
     ] {
         let message = wrong(name, from, to);
         if !message.contains(&format!("{place}: ")) || !message.contains(what) {

@@ -13,8 +13,8 @@ type Fold = fn(&[f64]) -> Option<f64>;
 impl Evaluation<'_> {
     pub(super) fn figure(&self, plan: &FigurePlan) -> Figure {
         let mut groups = Vec::new();
-        for variant in &plan.variants {
-            let label = |of: &str| match plan.variants.len() {
+        for variant in &plan.shown_variants {
+            let label = |of: &str| match plan.shown_variants.len() {
                 1 => of.to_owned(),
                 _ => format!("{of}, {variant}"),
             };
