@@ -118,6 +118,25 @@ fn every_protocol_computes_right_if_writes_end_at_memory() {
 }
 
 #[test]
+fn acks_wait_for_memory_on_each_chiplet() {
+    for chiplets in [2, 4] {
+        let run = |acknowledges| {
+            let mut system = machine(acknowledges);
+            system.chiplets = chiplets;
+            assert_eq!(system.problems(), []);
+            let mut times = Times::default();
+            let options = RunOptions::default();
+            let outcome = sim::run::<Vi, _>(&system, pipeline(1000), &options, &mut times).unwrap();
+            outcome.answer.expect("b", &pipeline_answer(1000)).unwrap();
+            assert!(outcome.counters["link_messages"] > 0 && !times.acked.is_empty(), "{chiplets} chiplets");
+            outcome.cycles
+        };
+        let (at_l2, at_memory) = (run(Acknowledges::L2), run(Acknowledges::Memory));
+        assert!(at_memory > at_l2, "{chiplets} chiplets: {at_memory} against {at_l2}");
+    }
+}
+
+#[test]
 fn an_l2_that_keeps_writes_cannot_acknowledge_them_at_memory() {
     let problems = |change: fn(&mut System)| {
         let mut system = machine(Acknowledges::Memory);
