@@ -96,20 +96,22 @@ impl<Pr: Probe> Machine<'_, Pr> {
         let batch = held
             .as_mut()
             .and_then(|held| held.begin(departure.from, out.memory.iter().filter(is_write).count()));
-        for sent in out.sends.drain(..) {
-            let is_held = held.as_mut().is_some_and(|held| held.hold(batch, departure, &sent));
-            if !is_held && network.send(engine, reports, departure, &sent) {
+        for sent in &out.sends {
+            let is_held = held.as_mut().is_some_and(|held| held.hold(batch, departure, sent));
+            if !is_held && network.send(engine, reports, departure, sent) {
                 stations.drop_message(sent.message);
             }
         }
-        for op in out.memory.drain(..) {
-            let number = memory.send(engine, reports, network, stations.homes(), departure, &op);
+        out.sends.clear();
+        for op in &out.memory {
+            let number = memory.send(engine, reports, network, stations.homes(), departure, op);
             if let (Some(batch), Some(number), Some(held)) = (batch, number, &mut held)
-                && is_write(&&op)
+                && is_write(&op)
             {
                 held.add(batch, number);
             }
         }
+        out.memory.clear();
     }
 
     fn answer_all(
