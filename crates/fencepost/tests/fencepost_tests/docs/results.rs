@@ -74,3 +74,14 @@ fn the_page_of_a_paper_renders_its_record() {
         assert!(shown == Some(rendered), "{} does not show {name}; {BLESS}", page.display());
     }
 }
+
+#[test]
+fn each_paper_has_a_record_of_right_answers_at_full_scale() {
+    for paper in lab::paper::names() {
+        let path = tree::root().join(FOLDER).join(format!("{paper}.json"));
+        let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let Recorded { failures, results, .. } = Recorded::read(&text).unwrap();
+        assert_eq!((results.scale.as_str(), failures), ("1", vec![]), "{paper}");
+        assert!(results.figures.len() > 5 && results.claims.len() > 5, "{paper}");
+    }
+}

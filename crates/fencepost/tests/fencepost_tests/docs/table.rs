@@ -192,7 +192,7 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "hours",
     ),
     (
-        "fencepost reproduce stc --record docs/results/stc.json",
+        "fencepost reproduce stc --seeds 1 --record docs/results/stc.json",
         "fencepost reproduce stc --figure storage --seeds 1 --record docs/results/stc.json",
         "half an hour",
     ),
