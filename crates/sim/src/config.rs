@@ -141,6 +141,7 @@ impl System {
             hosts: 1,
             chiplets: narrow(self.chiplets),
             line_bytes: narrow(l1.line_bytes),
+            lines_per_tag: 1,
             levels,
         }
     }

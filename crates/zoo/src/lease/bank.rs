@@ -184,7 +184,7 @@ impl Bank {
         }
         let takes = (fetches || event == BankEvent::Write) && place.way.is_none();
         if fetches || takes {
-            if takes && array.free_way(place.set).is_none() {
+            if takes && array.free_way(place).is_none() {
                 return Disposition::NeedWay(place.set);
             }
             if cx.has_way_waiter(place.set) {

@@ -97,7 +97,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         if !takes && !needs.register {
             return None;
         }
-        if takes && self.array.free_way(place.set).is_none() {
+        if takes && self.array.free_way(place).is_none() {
             return Some(Disposition::NeedWay(place.set));
         }
         cx.has_way_waiter(place.set).then_some(Disposition::Stall(Key::Way(place.set)))
