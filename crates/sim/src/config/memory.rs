@@ -147,6 +147,15 @@ pub struct L2Spec {
     /// store buffer.
     #[serde(deserialize_with = "number::positive_u32")]
     pub store_buffer_entries: u32,
+    /// The cycles for which an atomic on one sector occupies a bank. If absent, it occupies the bank
+    /// as long as any other access.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomic_occupancy_cycles: Option<u32>,
+    /// The number of words of four bytes that a bank updates by atomics in one cycle. An atomic
+    /// occupies the bank at least until its words are updated. If zero, the bank updates any number
+    /// of words in one cycle.
+    #[serde(default, skip_serializing_if = "number::is_zero", deserialize_with = "number::whole_u32")]
+    pub atomic_words_per_cycle: u32,
     /// The rule for a store: keep its bytes in the L2, or pass them on to the level below.
     pub write_policy: WritePolicy,
     /// The mechanism by which a bank finds its dirty lines at the beginning of a flush.

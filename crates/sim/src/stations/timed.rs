@@ -416,7 +416,7 @@ impl TimedStations {
                 queued = start - now;
                 reports.tally.counts.bank_wait_cycles += queued;
                 if is_access {
-                    timed.busy_until = timed.busy_until.max(now) + timing.occupancy_cycles;
+                    timed.busy_until = timed.busy_until.max(now) + timing.occupancy(uses);
                     start += timing.latency_cycles;
                 }
                 (name, line, start)
@@ -428,8 +428,9 @@ impl TimedStations {
         // A flush that begins at another input follows a flush that ends, whose answers do not wait.
         let is_message = matches!(input, StepInput::Message { .. });
         let leave = walk_end.filter(|_| is_message).unwrap_or(start) + invalidation;
-        let until = (now + timing.occupancy_cycles.max(1)).max(timed.busy_until);
-        let from = until - timing.occupancy_cycles.max(1);
+        let occupancy = timing.occupancy(uses).max(1);
+        let until = (now + occupancy).max(timed.busy_until);
+        let from = until - occupancy;
         reports.probe.serve(station, what, line, from, until);
         let answers = leave + timing.path_cycles;
         LeaveTimes { sends: leave, values: answers, accepts: answers, queued, invalidation, walk_end }
