@@ -222,6 +222,7 @@ pub(crate) struct Stations<P: Protocol> {
     victims: Vec<(Way, Rank)>,
     uses: u64,
     line_bytes: u32,
+    lines_per_tag: u32,
     /// Whether the caller chooses the ways to evict. If false, the least recently used way is
     /// evicted, among the ways that the protocol ranks lowest.
     holds_ways: bool,
@@ -272,6 +273,7 @@ impl<P: Protocol> Stations<P> {
             victims: Vec::new(),
             uses: 0,
             line_bytes: u32::from(topology.line_bytes),
+            lines_per_tag: u32::from(topology.lines_per_tag),
             holds_ways: false,
             // Clock ticks and seeded faults take effect only in a step, so a run with one of them
             // does not use the shortcut.
@@ -296,6 +298,7 @@ impl<P: Protocol> Stations<P> {
             holds: self.holds_ways,
             messages: &mut self.messages,
             line_bytes: self.line_bytes,
+            lines_per_tag: self.lines_per_tag,
             out,
         };
         let station = &mut self.stations[at as usize];
@@ -324,6 +327,7 @@ struct Chooser<'a, M> {
     holds: bool,
     messages: &'a mut Messages<(StationId, M)>,
     line_bytes: u32,
+    lines_per_tag: u32,
     out: &'a mut StepEffects,
 }
 
@@ -339,6 +343,37 @@ impl<M> Chooser<'_, M> {
     }
 }
 
+/// The least recently used of the ways with the lowest rank. `last_use` has the last use of each
+/// way.
+#[inline]
+fn least_recently_used(victims: &[(Way, Rank)], last_use: &[u64]) -> Option<Way> {
+    // The number of a use is below 2^56 in any run, so the rank fits into the bits above it.
+    let mut best = (u64::MAX, None);
+    for &(way, Rank(rank)) in victims {
+        let used = last_use.get(way.0 as usize).copied().unwrap_or(0);
+        let key = u64::from(rank) << 56 | used;
+        if key < best.0 {
+            best = (key, Some(way));
+        }
+    }
+    best.1
+}
+
+/// A way of the tag that is evicted next: the least recently used tag of those with the lowest rank.
+/// `each` ways have one tag. A tag was used when one of its ways was used, and has the highest rank
+/// of its victims. The cache needs all ways of the tag, so it asks again until the tag has no line.
+fn first_of_tag(victims: &mut [(Way, Rank)], last_use: &[u64], each: u32) -> Option<Way> {
+    victims.sort_unstable_by_key(|(way, _)| way.0);
+    let tag = |way: Way| way.0 / each;
+    let key = |victims: &&[(Way, Rank)]| {
+        let first = (tag(victims[0].0) * each) as usize;
+        let uses = last_use.iter().skip(first).take(each as usize);
+        (victims.iter().map(|(_, Rank(rank))| *rank).max(), uses.max().copied())
+    };
+    let tags = victims.chunk_by(|(one, _), (other, _)| tag(*one) == tag(*other));
+    tags.min_by_key(key).map(|victims| victims[0].0)
+}
+
 impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
     /// Chooses the least recently used of the ways that the protocol ranks lowest. Ways in
     /// `touched` are not chosen.
@@ -349,17 +384,11 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
         }
         self.victims.clear();
         node.victims(set, self.victims);
-        // The number of a use is below 2^56 in any run, so the rank fits into the bits above it.
         let last_use = self.recency.last_use.as_slice();
-        let mut best = (u64::MAX, None);
-        for &(way, Rank(rank)) in self.victims.iter() {
-            let used = last_use.get(way.0 as usize).copied().unwrap_or(0);
-            let key = u64::from(rank) << 56 | used;
-            if key < best.0 {
-                best = (key, Some(way));
-            }
+        match self.lines_per_tag {
+            1 => least_recently_used(self.victims, last_use),
+            each => first_of_tag(self.victims, last_use, each),
         }
-        best.1
     }
 
     #[inline]
@@ -595,5 +624,30 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects) {
         self.deliver_input(to, &StationInput::Evict(way), out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_least_recently_used_tag_is_evicted_way_by_way() {
+        let victims = |ways: &[(u32, u8)]| -> Vec<_> {
+            ways.iter().map(|&(way, rank)| (Way(way), Rank(rank))).collect()
+        };
+        let evicted = |ways: &[(u32, u8)], last_use: &[u64]| {
+            (first_of_tag(&mut victims(ways), last_use, 2), least_recently_used(&victims(ways), last_use))
+        };
+        // Way 0 is the oldest one, but the other way of its tag was used last.
+        let last_use = [1, 9, 3, 4, 2, 8];
+        let all = [(5, 0), (4, 0), (3, 0), (2, 0), (1, 0), (0, 0)];
+        assert_eq!(evicted(&all, &last_use), (Some(Way(2)), Some(Way(0))));
+        assert_eq!(evicted(&all[..3], &last_use), (Some(Way(3)), Some(Way(4))));
+        // The use of a way counts even if the way cannot be evicted.
+        assert_eq!(evicted(&[(0, 0), (5, 0)], &last_use).0, Some(Way(5)));
+        // A tag with a way of a higher rank is evicted after the others.
+        assert_eq!(evicted(&[(0, 0), (2, 0), (3, 1)], &last_use).0, Some(Way(0)));
+        assert_eq!(evicted(&[], &last_use), (None, None));
     }
 }

@@ -237,11 +237,11 @@ impl TimedStations {
         chosen.into_iter()
     }
 
-    /// Limits the number of lines in each set of an L1 to `ways`, and adjusts the time of its flush
-    /// walks. Returns false if the protocol does not support a limit.
+    /// Limits the number of lines in each set of an L1 to `ways`, each with all its sectors, and
+    /// adjusts the time of its flush walks. Returns false if the protocol does not support a limit.
     pub(crate) fn resize_l1(&mut self, system: &System, station: StationId, ways: u32) -> bool {
         self.stations[station as usize].timing.flush_cycles = l1_flush_cycles(system, ways);
-        self.fabric.limit_ways(station, ways)
+        self.fabric.limit_ways(station, ways * system.sectors_per_line())
     }
 
     /// Whether a station (controller) holds no line.
@@ -449,7 +449,7 @@ impl TimedStations {
                 queued = start - now;
                 reports.tally.counts.bank_wait_cycles += queued;
                 if is_access {
-                    timed.busy_until = timed.busy_until.max(now) + timing.occupancy_cycles;
+                    timed.busy_until = timed.busy_until.max(now) + timing.occupancy(uses);
                     start += timing.latency_cycles;
                 }
                 (name, line, start)
@@ -461,8 +461,9 @@ impl TimedStations {
         // A flush that begins at another input follows a flush that ends, whose answers do not wait.
         let is_message = matches!(input, StepInput::Message { .. });
         let leave = walk_end.filter(|_| is_message).unwrap_or(start) + invalidation;
-        let until = (now + timing.occupancy_cycles.max(1)).max(timed.busy_until);
-        let from = until - timing.occupancy_cycles.max(1);
+        let occupancy = timing.occupancy(uses).max(1);
+        let until = (now + occupancy).max(timed.busy_until);
+        let from = until - occupancy;
         reports.probe.serve(station, what, line, from, until);
         let answers = leave + timing.path_cycles;
         LeaveTimes { sends: leave, values: answers, accepts: answers, queued, invalidation, walk_end }

@@ -10,9 +10,16 @@ use zoo::vi::Vi;
 
 const KB: u32 = 1024;
 
-/// The machine `titan-v` with 128 KB of storage for the L1 and the local memory of each compute unit.
-fn shared() -> System {
+/// The machine `titan-v` with whole lines, so that a load of a line is one hit or one miss.
+fn titan() -> System {
     let mut system = system("titan-v");
+    system.l1.sector_bytes = None;
+    system
+}
+
+/// This machine with 128 KB of storage for the L1 and the local memory of each compute unit.
+fn shared() -> System {
+    let mut system = titan();
     system.l1.shared_with_lds_bytes = Some(128 << 10);
     system
 }
@@ -51,7 +58,7 @@ fn an_l1_holds_what_the_local_memory_of_a_kernel_leaves() {
     // The second pass hits if the 96 KB of the first one are still in the L1. With least recently
     // used lines evicted first, it never hits if they do not fit.
     let second = u64::from(96 * KB / 128);
-    let of = |lds: &'static [u32]| [system("titan-v"), shared()].map(|s| hits(&s, loads(96 * KB, 2, lds)));
+    let of = |lds: &'static [u32]| [titan(), shared()].map(|s| hits(&s, loads(96 * KB, 2, lds)));
     assert_eq!(of(&[0]), [0, second]);
     // 32 KB of local memory leave 96 KB, one byte more leaves 64 KB.
     assert_eq!(of(&[32 * KB]), [0, second]);
@@ -60,7 +67,7 @@ fn an_l1_holds_what_the_local_memory_of_a_kernel_leaves() {
     assert_eq!(hits(&shared(), loads(32 * KB, 2, &[96 * KB])), u64::from(32 * KB / 128));
     assert_eq!(
         hits(&shared(), loads(33 * KB, 2, &[96 * KB])),
-        hits(&system("titan-v"), loads(33 * KB, 2, &[0]))
+        hits(&titan(), loads(33 * KB, 2, &[0]))
     );
 }
 
@@ -77,7 +84,7 @@ fn an_l1_whose_size_changes_loses_its_lines() {
 
 #[test]
 fn l1s_that_keep_their_size_cost_no_cycles() {
-    let base = |lds| run(&system("titan-v"), loads(16 * KB, 1, lds), &RunOptions::default()).unwrap().cycles;
+    let base = |lds| run(&titan(), loads(16 * KB, 1, lds), &RunOptions::default()).unwrap().cycles;
     let here = |lds| run(&shared(), loads(16 * KB, 1, lds), &RunOptions::default()).unwrap().cycles;
     assert_eq!(here(&[0, 0]), base(&[0, 0]));
     assert_eq!(here(&[96 * KB, 96 * KB]), base(&[96 * KB, 96 * KB]));

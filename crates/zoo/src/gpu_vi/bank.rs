@@ -118,7 +118,7 @@ impl Bank {
             return Disposition::Stall(Key::Miss);
         }
         let takes = place.way.is_none() && (fetches || event == BankEvent::Write);
-        if takes && array.free_way(place.set).is_none() {
+        if takes && array.free_way(place).is_none() {
             return Disposition::NeedWay(place.set);
         }
         let pins = fetches || state == BankState::S && event.needs_no_copies();

@@ -97,7 +97,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         if !takes && !needs.register {
             return None;
         }
-        if takes && self.array.free_way(place.set).is_none() {
+        if takes && self.array.free_way(place).is_none() {
             return Some(Disposition::NeedWay(place.set));
         }
         cx.has_way_waiter(place.set).then_some(Disposition::Stall(Key::Way(place.set)))
@@ -200,6 +200,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         let mut was_clean = false;
         if op != Op::Load {
             cx.fx.uses.atomics += 1;
+            cx.fx.uses.atomic_words += mask.count().div_ceil(4);
             was_clean = self.write(way, &bytes, mask, cx);
         }
         (old, was_clean)

@@ -167,7 +167,7 @@ impl<T: Rows> Bank<T> {
         if fetches && self.store.fetches >= cx.level().array.miss_registers {
             return Disposition::Stall(Key::Miss);
         }
-        if place.way.is_none() && array.free_way(place.set).is_none() {
+        if place.way.is_none() && array.free_way(place).is_none() {
             match event {
                 // A way may become free only after a recall, and the recall may wait
                 // for this write. So the write bypasses the bank.

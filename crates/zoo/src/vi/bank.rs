@@ -136,7 +136,7 @@ impl<B> Bank<B> {
         let allocates = fetches || matches!(event, BankEvent::Write | BankEvent::WriteThrough);
         let takes = allocates && place.way.is_none();
         if fetches || takes {
-            if takes && array.free_way(place.set).is_none() {
+            if takes && array.free_way(place).is_none() {
                 return Disposition::NeedWay(place.set);
             }
             if cx.has_way_waiter(place.set) {
