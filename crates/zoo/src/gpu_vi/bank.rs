@@ -334,6 +334,10 @@ impl<P: Directory> Controller<P> for Bank {
         }
     }
 
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        out.extend(self.store.array.in_set(set));
+    }
+
     fn lines(&self, out: &mut Vec<LineView>) {
         self.store.array.views::<BankTable>(out);
     }

@@ -429,6 +429,10 @@ impl<P: Leased> Controller<P> for Bank {
         self.store.array.victims(set, BankState::V, out);
     }
 
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        out.extend(self.store.array.in_set(set));
+    }
+
     fn lines(&self, out: &mut Vec<LineView>) {
         self.store.array.views::<BankTable>(out);
     }

@@ -300,7 +300,7 @@ macro_rules! first_lines {
     };
 }
 
-/// Generates the methods `victims`, `limit_ways`, `lines`, `is_quiet` and `canonicalize` of a
+/// Generates the methods `victims`, `occupied`, `limit_ways`, `lines`, `is_quiet` and `canonicalize` of a
 /// [`proto::Controller`] that contains a [`FirstLevel`]. The arguments are the field with the
 /// [`FirstLevel`], the state transition table of its lines, and the state of lines that may be
 /// evicted. If the last argument is absent, the macro does not generate `victims`, and the
@@ -314,6 +314,10 @@ macro_rules! first_views {
         $crate::parts::first_views! { $cache: $table }
     };
     ($cache:ident: $table:ty) => {
+        fn occupied(&self, set: proto::SetIndex, out: &mut Vec<proto::Way>) {
+            out.extend(self.$cache.array.in_set(set));
+        }
+
         fn limit_ways(&mut self, ways: u32) -> bool {
             self.$cache.array.limit_ways(ways);
             true

@@ -450,6 +450,10 @@ impl<P: RegistrationProtocol, T: Rows> Controller<P> for Bank<T> {
         victims(&self.store.array, set, EvictableStates { plain, registered, leaving }, self.retains, out);
     }
 
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        out.extend(self.store.array.in_set(set));
+    }
+
     fn lines(&self, out: &mut Vec<LineView>) {
         self.store.array.views::<T>(out);
     }
