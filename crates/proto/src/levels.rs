@@ -88,12 +88,15 @@ pub struct Beside {
 /// tag has one line, a tag has the number of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Indexing {
-    /// The number of a tag is its address. A cache that may hold any line uses this rule.
+    /// The number of a tag is the address of its line. A cache that may hold any line uses this rule
+    /// if each tag has one line.
     Line,
-    /// The number of a tag is its address divided by the number of banks.
-    Banks(Divisor),
-    /// The number of a tag is its position among the tags of its chiplet, divided by the number
-    /// of banks. A bank that serves only the lines of its chiplet uses this rule.
+    /// The number of a tag is the address of a line, divided by the number of banks times the number
+    /// of lines of a tag. A cache that may hold any line counts as one bank.
+    Divided(Divisor),
+    /// The number of a tag is the position of a line among the lines of its chiplet, divided by the
+    /// number of banks times the number of lines of a tag. A bank that serves only the lines of its
+    /// chiplet uses this rule.
     Home(Divisor),
 }
 
@@ -142,13 +145,16 @@ impl KindLevel {
         }
     }
 
-    /// The rule that numbers the lines of a controller. The number of a line, modulo the number of
-    /// sets, is the set of the line.
+    /// The rule that numbers the tags of a controller. The number of a line's tag, modulo the number
+    /// of sets, is the set of the line.
     pub(crate) fn indexing(&self) -> Indexing {
-        match (self.per, self.serves) {
-            (Per::Cu | Per::Host, _) => Indexing::Line,
-            (Per::Chiplet, Serves::Home) => Indexing::Home(self.banks),
-            (Per::Chiplet | Per::Machine, _) => Indexing::Banks(self.banks),
+        let lines = u32::from(self.lines_per_tag);
+        let lines_of_banks = Divisor::new(self.banks.number() * lines);
+        match (self.per, self.serves, lines) {
+            (Per::Cu | Per::Host, _, 1) => Indexing::Line,
+            (Per::Cu | Per::Host, ..) => Indexing::Divided(Divisor::new(lines)),
+            (Per::Chiplet, Serves::Home, _) => Indexing::Home(lines_of_banks),
+            (Per::Chiplet | Per::Machine, ..) => Indexing::Divided(lines_of_banks),
         }
     }
 }
@@ -164,7 +170,8 @@ pub struct Levels {
     pub chiplets: u16,
     /// The size of a line in bytes.
     pub line_bytes: u16,
-    lines_per_tag: Divisor,
+    /// The logarithm of the number of lines of a tag to base 2.
+    tag_bits: u32,
     kinds: Vec<KindLevel>,
 }
 
@@ -178,9 +185,8 @@ impl Levels {
         topology.check()?;
         let fitted = kinds.iter().map(|kind| find(protocol, kind, kinds, topology));
         let Topology { cus, hosts, chiplets, line_bytes, lines_per_tag, .. } = *topology;
-        let lines_per_tag = Divisor::new(u32::from(lines_per_tag));
         let kinds = fitted.collect::<Result<_, _>>()?;
-        Ok(Levels { cus, hosts, chiplets, line_bytes, lines_per_tag, kinds })
+        Ok(Levels { cus, hosts, chiplets, line_bytes, tag_bits: lines_per_tag.trailing_zeros(), kinds })
     }
 
     /// The level at which the controllers of a kind are.
@@ -221,8 +227,7 @@ impl Levels {
             Serves::Home => (0, line.0),
             Serves::Own => (self.group(level.per, node), line.0),
         };
-        let (tag, _) = self.lines_per_tag.divide(number);
-        let (_, bank) = level.banks.divide(tag);
+        let (_, bank) = level.banks.divide(number >> self.tag_bits);
         NodeId { kind, index: group * level.banks.number() as u16 + bank as u16 }
     }
 

@@ -178,8 +178,8 @@ pub struct Topology {
     pub chiplets: u16,
     /// The size of a line in bytes: a multiple of 8, at most [`LINE_BYTES_MAX`].
     pub line_bytes: u16,
-    /// The number of successive lines that share a tag in each cache, and a bank. It is 1 unless
-    /// the lines are the sectors of longer lines.
+    /// The number of successive lines that share a tag in each cache, and a bank: a power of two. It
+    /// is 1 unless the lines are the sectors of longer lines.
     pub lines_per_tag: u16,
     /// The levels of the machine: caches, banks and ports.
     pub levels: Vec<MemoryLevel>,
@@ -290,7 +290,10 @@ impl Topology {
     fn check_tags(&self, level: &MemoryLevel) -> Result<(), String> {
         let Some(cache) = level.array else { return Ok(()) };
         let each = u32::from(self.lines_per_tag);
-        if each == 0 || !cache.ways.is_multiple_of(each) {
+        if !each.is_power_of_two() {
+            return Err(format!("a tag has {each} lines, expected a power of two"));
+        }
+        if !cache.ways.is_multiple_of(each) {
             return Err(format!(
                 "level `{}` has sets of {} ways, expected a multiple of the {each} lines of a tag",
                 level.name, cache.ways

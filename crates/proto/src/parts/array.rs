@@ -66,10 +66,10 @@ pub struct CacheArray<S> {
     ways: Divisor,
     sets: Divisor,
     indexing: Indexing,
-    /// The number of successive lines that share a tag. The ways of a set form groups of as many
-    /// ways. The lines in the ways of one group have the same tag, and are in the order of their
-    /// addresses.
-    lines_per_tag: Divisor,
+    /// The logarithm to base 2 of the number of successive lines that share a tag. The ways of a set
+    /// form groups of as many ways. The lines in the ways of one group have the same tag, and are in
+    /// the order of their addresses.
+    tag_bits: u32,
     /// The number of fingerprints stored for each set, including padding.
     prints_per_set: u32,
     /// The number of lines that a set may hold; see [`CacheArray::limit_ways`].
@@ -79,8 +79,8 @@ pub struct CacheArray<S> {
 
 crate::clone_in_place! {
     [S: Clone] CacheArray<S> {
-        prints, entries, states, taken, bytes, ways, sets, indexing, lines_per_tag, prints_per_set,
-        limit, line_bytes
+        prints, entries, states, taken, bytes, ways, sets, indexing, tag_bits, prints_per_set, limit,
+        line_bytes
     }
 }
 
@@ -119,7 +119,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
             ways: Divisor::new(shape.ways),
             sets: Divisor::new(shape.sets),
             indexing: level.indexing(),
-            lines_per_tag: Divisor::new(u32::from(level.lines_per_tag)),
+            tag_bits: level.lines_per_tag.trailing_zeros(),
             prints_per_set: prints_per_set as u32,
             limit: shape.ways,
             line_bytes: u32::from(line_bytes),
@@ -130,13 +130,12 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     #[must_use]
     pub fn set(&self, line: LineAddr, homes: &Homes) -> SetIndex {
-        let tag = |number| self.lines_per_tag.divide(number).0;
-        let index = match self.indexing {
-            Indexing::Line => tag(line.0),
-            Indexing::Banks(banks) => banks.divide(tag(line.0)).0,
-            Indexing::Home(banks) => banks.divide(tag(homes.local(line).1)).0,
+        let tag = match self.indexing {
+            Indexing::Line => line.0,
+            Indexing::Divided(by) => by.divide(line.0).0,
+            Indexing::Home(by) => by.divide(homes.local(line).1).0,
         };
-        let (_, set) = self.sets.divide(index);
+        let (_, set) = self.sets.divide(tag);
         SetIndex(set as u32)
     }
 
@@ -200,29 +199,31 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         if self.taken[place.set.0 as usize] >= self.limit {
             return None;
         }
-        match self.lines_per_tag.number() {
-            1 => self.way_of(place.set, EMPTY),
+        match self.tag_bits {
+            0 => self.way_of(place.set, EMPTY),
             _ => self.way_in_group(place),
         }
     }
 
     /// The way of an absent line in the group of its tag. If no line of the tag is present, the tag
-    /// gets a group without lines; `None` if there is no such group.
+    /// gets a group without lines, so that the set holds no more tags than its limit allows. `None`
+    /// if there is no such group.
+    #[inline(never)]
     fn way_in_group(&self, place: Place) -> Option<Way> {
-        let (tag, position) = self.lines_per_tag.divide(place.line.0);
-        let each = u64::from(self.lines_per_tag.number());
-        let siblings = (tag * each..(tag + 1) * each).map(LineAddr);
+        let bits = self.tag_bits;
+        let (tag, each) = (place.line.0 >> bits, 1u64 << bits);
+        let siblings = (0..each).map(|i| LineAddr((tag << bits) + i));
         let mut present = siblings.filter_map(|line| self.way_of(place.set, tag_of(line)));
         let first = self.range(place.set).start as u64;
         let group = match present.next() {
-            Some(way) => self.lines_per_tag.divide(u64::from(way.0) - first).0,
+            Some(way) => (u64::from(way.0) - first) >> bits,
             None => {
                 let prints = &self.prints[place.set.0 as usize * self.prints_per_set as usize..];
                 let mut groups = prints[..self.limit as usize].chunks_exact(each as usize);
                 groups.position(|group| group.iter().all(|&print| print == 0))? as u64
             }
         };
-        Some(Way((first + group * each + position) as u32))
+        Some(Way((first + (group << bits) + (place.line.0 - (tag << bits))) as u32))
     }
 
     #[inline]
@@ -439,7 +440,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     /// are equal. Ways get new indices, so no code may hold an index from before the call. Each
     /// line must have its own tag, because the sorted ways form no groups.
     pub fn canonicalize(&mut self) {
-        debug_assert_eq!(self.lines_per_tag.number(), 1, "sorted ways form no groups");
+        debug_assert_eq!(self.tag_bits, 0, "sorted ways form no groups");
         let (ways, n) = (self.ways.number() as usize, self.line_bytes as usize);
         for set in 0..self.sets.number() as usize {
             let line = |i: usize| {
@@ -517,6 +518,21 @@ mod tests {
         assert_eq!(a.free_way(place(&a, 17)), None, "line 2 still holds the group");
         a.remove(Way(2), 0);
         assert_eq!(a.free_way(place(&a, 17)), Some(Way(1)));
+    }
+
+    #[test]
+    fn a_limited_set_holds_fewer_tags() {
+        let shape = CacheShape { sets: 1, ways: 8, ..CacheShape::NONE };
+        let mut level = KindLevel::alone(shape, 8);
+        level.lines_per_tag = 4;
+        let mut a: CacheArray<u8> = CacheArray::new(&level, 0);
+        let free = |a: &CacheArray<u8>, line| a.free_way(a.place(LineAddr(line), &homes()));
+        a.limit_ways(4);
+        a.insert(Way(0), LineAddr(0), 1);
+        // The set has ways for three more lines, but its one tag is taken.
+        assert_eq!((free(&a, 4), free(&a, 3)), (None, Some(Way(3))));
+        a.limit_ways(8);
+        assert_eq!(free(&a, 4), Some(Way(4)));
     }
 
     #[test]

@@ -93,7 +93,8 @@ struct Limits {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Turn {
     lines_left: u32,
-    sectors_per_line: u32,
+    /// The logarithm of the number of sectors of a line to base 2.
+    sector_bits: u32,
     /// The instruction and the line (a tag, if lines have sectors) that entered last.
     last: Option<(u32, u64)>,
     /// The sectors of this line that have entered, as a bit mask.
@@ -104,14 +105,17 @@ impl Turn {
     /// The number of the line that a request is for, and the bit of its sector.
     #[inline]
     fn line_of(&self, waiting: &WaitingRequest) -> ((u32, u64), u32) {
-        let each = u64::from(self.sectors_per_line);
         let LineAddr(sector) = waiting.part.line;
-        ((waiting.instr, sector / each), 1 << (sector % each))
+        let line = sector >> self.sector_bits;
+        ((waiting.instr, line), 1 << (sector - (line << self.sector_bits)))
     }
 
-    /// Whether a request enters with the line that entered last.
+    /// Whether a request enters with the line that entered last. If a line is one sector, none does.
     #[inline]
     fn joins(&self, waiting: &WaitingRequest) -> bool {
+        if self.sector_bits == 0 {
+            return false;
+        }
         let (line, sector) = self.line_of(waiting);
         self.last == Some(line) && self.sectors & sector == 0
     }
@@ -119,6 +123,10 @@ impl Turn {
     /// Records that a request enters.
     #[inline]
     fn enter(&mut self, waiting: &WaitingRequest) {
+        if self.sector_bits == 0 {
+            self.lines_left -= 1;
+            return;
+        }
         let joins = self.joins(waiting);
         let (line, sector) = self.line_of(waiting);
         if joins {
@@ -140,7 +148,8 @@ const PENDING_PER_MISS_REGISTER: usize = 4;
 pub(crate) struct Ports {
     of: Vec<Option<Box<Port>>>,
     limits: Vec<Limits>,
-    sectors_per_line: u32,
+    /// The logarithm of the number of sectors of a line to base 2.
+    sector_bits: u32,
 }
 
 /// The part of an instruction that accesses no line, such as a fence. It stands for the one request
@@ -164,7 +173,7 @@ impl Ports {
         Ports {
             of: stations.iter().map(|_| None).collect(),
             limits: stations.iter().map(limits).collect(),
-            sectors_per_line: system.sectors_per_line(),
+            sector_bits: system.sectors_per_line().trailing_zeros(),
         }
     }
 
@@ -232,7 +241,7 @@ impl Ports {
     pub(crate) fn begin(&mut self, now: Cycle, station: StationId) -> Turn {
         self.open(station).free_at = now + 1;
         let lines_left = self.limits[station as usize].per_cycle;
-        Turn { lines_left, sectors_per_line: self.sectors_per_line, last: None, sectors: 0 }
+        Turn { lines_left, sector_bits: self.sector_bits, last: None, sectors: 0 }
     }
 
     /// Takes the next request that waits at the port. `None` if no request waits, if as many lines
@@ -374,10 +383,10 @@ mod tests {
 
     #[test]
     fn the_sectors_of_a_line_enter_together_and_a_sector_enters_once() {
-        let taken = |sectors_per_line, lines_left, sectors: &[(u32, u64)]| {
+        let taken = |sectors_per_line: u32, lines_left, sectors: &[(u32, u64)]| {
             let (mut ports, mut engine) = (ports(), Engine::new(0));
-            (ports.sectors_per_line, ports.limits[0]) =
-                (sectors_per_line, Limits { pending: 99, per_cycle: lines_left });
+            (ports.sector_bits, ports.limits[0]) =
+                (sectors_per_line.trailing_zeros(), Limits { pending: 99, per_cycle: lines_left });
             for &(instr, sector) in sectors {
                 let part = LinePart { line: LineAddr(sector), lanes: 1, ..NO_PART };
                 let _ = ports.queue(&mut engine, 0, instr, &[part]);
