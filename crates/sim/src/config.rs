@@ -252,6 +252,14 @@ mod tests {
         for value in ["0", "-3", "4294967296", "99999999999999999999"] {
             let error = with("count = 8 ", &format!("count = {value} ")).unwrap_err();
             assert!(error.contains("1 to 4294967295") || error.contains("integer"), "{value}: {error}");
+            for (after, key) in
+                [("line_bytes = 64 ", "sector_bytes"), ("banks = 4 ", "atomic_occupancy_cycles")]
+            {
+                let error = with(after, &format!("{after}\n{key} = {value} ")).unwrap_err();
+                let is_right =
+                    error.contains("a whole number from 1 to 4294967295") || error.contains("integer");
+                assert!(is_right, "{key} = {value}: {error}");
+            }
         }
     }
 
@@ -263,7 +271,7 @@ mod tests {
         assert_eq!(key("name", "name"), [""; 0]);
         assert_eq!(key("bytes = 16384 ", "bytes = 32 "), ["l1.bytes"]);
         assert_eq!(key("line_bytes = 64 ", "line_bytes = 48 ")[0], "l1.line_bytes");
-        for sector in [0, 16, 48, 128] {
+        for sector in [16, 48, 128] {
             let sector = format!("line_bytes = 64\nsector_bytes = {sector} ");
             assert_eq!(key("line_bytes = 64 ", &sector), ["l1.sector_bytes"]);
         }

@@ -115,7 +115,11 @@ pub struct L1Spec {
     /// and a tag of a cache stands for a line. The caches and the memory of the machine fetch,
     /// validate, write and update each sector for itself, as protocols do with a line. If absent, a
     /// line is one sector.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "number::some_positive_u32"
+    )]
     pub sector_bytes: Option<u32>,
     /// The cycles from the issue of a hit to the use of its result.
     #[serde(deserialize_with = "number::positive_u32")]
@@ -171,7 +175,11 @@ pub struct L2Spec {
     pub atomic_cycles: u32,
     /// The cycles for which an atomic on one sector occupies a bank. If absent, it occupies the bank
     /// as long as any other access.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "number::some_positive_u32"
+    )]
     pub atomic_occupancy_cycles: Option<u32>,
     /// The number of words of four bytes that a bank updates by atomics in one cycle. An atomic
     /// occupies the bank at least until its words are updated. If zero, the bank updates any number

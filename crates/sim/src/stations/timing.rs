@@ -18,8 +18,11 @@ pub(crate) struct StationTiming {
     pub(crate) occupancy_cycles: u64,
     /// The minimum number of cycles between two atomics on one line.
     pub(crate) atomic_cycles: u64,
-    /// Cycles for which one atomic occupies the station (controller), whatever its words.
-    pub(crate) atomic_occupancy_cycles: u64,
+    /// Cycles for which one atomic occupies the station (controller), whatever its words. `None` if
+    /// the machine description says nothing about the occupancy of atomics. An access with an atomic
+    /// then occupies the station as any other access, and an atomic that another input wakes does
+    /// not occupy it.
+    pub(crate) atomic_occupancy_cycles: Option<u64>,
     /// The number of words that the station (controller) updates by atomics in one cycle. `None` if
     /// it updates any number.
     pub(crate) atomic_words_per_cycle: Option<NonZeroU32>,
@@ -40,11 +43,27 @@ impl StationTiming {
     /// access does there.
     #[inline]
     pub(crate) fn occupancy(&self, uses: &Uses) -> u64 {
-        if uses.atomics == 0 {
-            return self.occupancy_cycles;
+        match self.atomic_occupancy_cycles {
+            Some(each) if uses.atomics > 0 => {
+                let words =
+                    self.atomic_words_per_cycle.map_or(0, |each| uses.atomic_words.div_ceil(each.get()));
+                (u64::from(uses.atomics) * each).max(u64::from(words))
+            }
+            _ => self.occupancy_cycles,
         }
-        let words = self.atomic_words_per_cycle.map_or(0, |each| uses.atomic_words.div_ceil(each.get()));
-        self.atomic_occupancy_cycles.max(u64::from(words))
+    }
+
+    /// Whether the atomics of a step occupy the station (controller), whatever the step's input.
+    #[inline]
+    pub(crate) fn charges_atomics(&self, uses: &Uses) -> bool {
+        uses.atomics > 0 && self.atomic_occupancy_cycles.is_some()
+    }
+
+    /// The cycles from the begin of the first atomic of a step to the begin of its last one.
+    #[inline]
+    pub(crate) fn before_last_atomic(&self, uses: &Uses) -> u64 {
+        let each = self.atomic_occupancy_cycles.unwrap_or(0).max(self.atomic_cycles);
+        u64::from(uses.atomics.saturating_sub(1)) * each
     }
 
     /// The timing of the level with this name, from its section of the machine description. Without
@@ -84,7 +103,7 @@ impl StationTiming {
             path_cycles: if level == "l1" { u64::from(l1.path_cycles) } else { 0 },
             occupancy_cycles: u64::from(occupancy),
             atomic_cycles: u64::from(atomic),
-            atomic_occupancy_cycles: u64::from(atomic_occupancy.unwrap_or(occupancy)),
+            atomic_occupancy_cycles: atomic_occupancy.or((words > 0).then_some(occupancy)).map(u64::from),
             atomic_words_per_cycle: NonZeroU32::new(words),
             memory_path_cycles: u64::from(path),
             invalidate_cycles: u64::from(invalidate),
@@ -132,12 +151,12 @@ mod tests {
             let timing = StationTiming::of(&system, "l2");
             let of =
                 |atomics, atomic_words| timing.occupancy(&Uses { atomics, atomic_words, ..Uses::default() });
-            [of(0, 0), of(1, 1), of(1, 7), of(1, 8)]
+            [of(0, 0), of(1, 1), of(1, 7), of(1, 8), of(3, 3)]
         };
-        assert_eq!(occupancies(None, 0), [2; 4]);
-        assert_eq!(occupancies(Some(3), 0), [2, 3, 3, 3]);
-        assert_eq!(occupancies(None, 2), [2, 2, 4, 4]);
-        assert_eq!(occupancies(Some(1), 1), [2, 1, 7, 8]);
+        assert_eq!(occupancies(None, 0), [2; 5]);
+        assert_eq!(occupancies(Some(3), 0), [2, 3, 3, 3, 9]);
+        assert_eq!(occupancies(None, 2), [2, 2, 4, 4, 6]);
+        assert_eq!(occupancies(Some(1), 1), [2, 1, 7, 8, 3]);
     }
 
     #[test]
