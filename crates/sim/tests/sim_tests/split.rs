@@ -65,10 +65,7 @@ fn an_l1_holds_what_the_local_memory_of_a_kernel_leaves() {
     assert_eq!(of(&[32 * KB + 1]), [0, 0]);
     assert_eq!(hits(&shared(), loads(64 * KB, 2, &[32 * KB + 1])), u64::from(64 * KB / 128));
     assert_eq!(hits(&shared(), loads(32 * KB, 2, &[96 * KB])), u64::from(32 * KB / 128));
-    assert_eq!(
-        hits(&shared(), loads(33 * KB, 2, &[96 * KB])),
-        hits(&titan(), loads(33 * KB, 2, &[0]))
-    );
+    assert_eq!(hits(&shared(), loads(33 * KB, 2, &[96 * KB])), hits(&titan(), loads(33 * KB, 2, &[0])));
 }
 
 #[test]
@@ -88,6 +85,30 @@ fn l1s_that_keep_their_size_cost_no_cycles() {
     let here = |lds| run(&shared(), loads(16 * KB, 1, lds), &RunOptions::default()).unwrap().cycles;
     assert_eq!(here(&[0, 0]), base(&[0, 0]));
     assert_eq!(here(&[96 * KB, 96 * KB]), base(&[96 * KB, 96 * KB]));
+}
+
+#[test]
+fn an_l1_whose_lines_have_sectors_holds_as_many_lines() {
+    let mut system = shared();
+    system.l1.sector_bytes = Some(32);
+    let sectors = |bytes| u64::from(bytes / 32);
+    assert_eq!(hits(&system, loads(96 * KB, 2, &[32 * KB])), sectors(96 * KB));
+    assert_eq!(hits(&system, loads(96 * KB, 2, &[32 * KB + 1])), 0);
+    assert_eq!(hits(&system, loads(64 * KB, 2, &[32 * KB + 1])), sectors(64 * KB));
+    // An L1 of 32 KB has tags for 256 lines, even if each line has only one sector.
+    let twice = |lines: u64| {
+        Program::new("twice", move |host| async move {
+            let data = host.alloc::<u32>("data", lines * 32);
+            let kernel = Kernel::new("load", move |w: Wave| async move {
+                for line in (0..lines).chain(0..lines) {
+                    w.leader().load(data, Unit(line * 32)).await;
+                }
+            });
+            host.launch(kernel, Grid::new(1, 1).lds_bytes(96 * KB)).await;
+            Answer::new()
+        })
+    };
+    assert_eq!([256, 512].map(|lines| hits(&system, twice(lines))), [256, 0]);
 }
 
 /// A program whose kernels update an array by loads, stores and atomics. Every second kernel uses
