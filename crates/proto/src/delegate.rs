@@ -10,6 +10,11 @@ macro_rules! delegate {
             $crate::Controller::<P>::victims(&self.$inner, set, out);
         }
     };
+    (@occupied $inner:tt) => {
+        fn occupied(&self, set: $crate::SetIndex, out: &mut Vec<$crate::Way>) {
+            $crate::Controller::<P>::occupied(&self.$inner, set, out);
+        }
+    };
     (@limit_ways $inner:tt) => {
         fn limit_ways(&mut self, ways: u32) -> bool {
             $crate::Controller::<P>::limit_ways(&mut self.$inner, ways)

@@ -5,7 +5,9 @@
 //! system numbers page frames, and numbers its lines in the same way. Consecutive lines of a
 //! chiplet go to its banks in turn: the line's number on the chiplet, divided by the number of
 //! banks, gives the index within the bank as quotient and the bank as remainder. A cache selects
-//! the set by that index, so every set of every bank is used under every page policy.
+//! the set by that index, so every set of every bank is used under every page policy. If several
+//! lines share a tag, consecutive tags go to the banks in turn, and the lines of a tag stay
+//! together.
 
 use crate::divisor::Divisor;
 use crate::line::LineAddr;
@@ -52,6 +54,7 @@ pub struct Homes {
     chiplets: Divisor,
     banks_per_chiplet: Divisor,
     lines_per_page: Divisor,
+    lines_per_tag: Divisor,
     policy: PagePolicy,
     /// The places of the touched pages. The key is the number of the page. Used only under
     /// [`PagePolicy::FirstTouch`].
@@ -61,8 +64,9 @@ pub struct Homes {
 }
 
 impl Homes {
-    /// The homes of lines on a machine. Consecutive lines of a chiplet go to its banks in turn, and
-    /// consecutive pages of `lines_per_page` lines go to the chiplets in turn.
+    /// The homes of lines on a machine. Consecutive tags of a chiplet go to its banks in turn, and
+    /// consecutive pages of `lines_per_page` lines go to the chiplets in turn. A page consists of
+    /// whole tags.
     #[must_use]
     pub fn new(topology: &Topology, lines_per_page: u32) -> Self {
         let chiplets = topology.chiplets.max(1);
@@ -70,6 +74,7 @@ impl Homes {
             chiplets: Divisor::new(u32::from(chiplets)),
             banks_per_chiplet: Divisor::new((topology.banks() / u32::from(chiplets)).max(1)),
             lines_per_page: Divisor::new(lines_per_page.max(1)),
+            lines_per_tag: Divisor::new(u32::from(topology.lines_per_tag)),
             policy: PagePolicy::Interleaved,
             pages: BTreeMap::new(),
             frames: vec![0; usize::from(chiplets)],
@@ -140,7 +145,9 @@ impl Homes {
     #[must_use]
     pub fn home(&self, line: LineAddr) -> Home {
         let (chiplet, local) = self.local(line);
-        let (index, within) = self.banks_per_chiplet.divide(local);
+        let (tag, line_of_tag) = self.lines_per_tag.divide(local);
+        let (tag_index, within) = self.banks_per_chiplet.divide(tag);
+        let index = tag_index * u64::from(self.lines_per_tag.number()) + line_of_tag;
         Home { chiplet, bank: chiplet * self.banks_per_chiplet.number() as u16 + within as u16, index }
     }
 
@@ -155,7 +162,7 @@ impl Homes {
     #[inline]
     #[must_use]
     pub fn index(&self, line: LineAddr) -> u64 {
-        self.banks_per_chiplet.divide(self.local(line).1).0
+        self.home(line).index
     }
 }
 
@@ -230,6 +237,25 @@ mod tests {
                     }
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_lines_of_a_tag_stay_together() {
+        for policy in [PagePolicy::Interleaved, PagePolicy::Hash] {
+            let bounded = Topology::bounded(WritePolicy::Combining, WritePolicy::Combining);
+            let topology = Topology { cus: 2, chiplets: 2, lines_per_tag: 4, ..bounded };
+            let homes = Homes::new(&topology, 8).with_policy(policy);
+            let mut indices: BTreeMap<u16, BTreeSet<u64>> = BTreeMap::new();
+            for line in 0..256 {
+                let (home, first) = (homes.home(LineAddr(line)), homes.home(LineAddr(line / 4 * 4)));
+                assert_eq!((home.bank, home.index), (first.bank, first.index + line % 4));
+                indices.entry(home.bank).or_default().insert(home.index);
+            }
+            assert_eq!(indices.len(), 4, "each bank has lines");
+            assert!(indices.values().all(|indices| indices.iter().copied().eq(0..64)), "{indices:?}");
+            let banks = [0, 4].map(|line| homes.bank(LineAddr(line)));
+            assert_ne!(banks[0], banks[1], "consecutive tags are in different banks");
         }
     }
 

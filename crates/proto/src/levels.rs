@@ -84,15 +84,19 @@ pub struct Beside {
     pub has_lines: bool,
 }
 
-/// The rule by which a cache numbers the lines. The number of a line selects its set.
+/// The rule by which a cache numbers the tags. The number of a line's tag selects its set. If each
+/// tag has one line, a tag has the number of its line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Indexing {
-    /// The number of a line is its address. A cache that may hold any line uses this rule.
+    /// The number of a tag is the address of its line. A cache that may hold any line uses this rule
+    /// if each tag has one line.
     Line,
-    /// The number of a line is its address divided by the number of banks.
-    Banks(Divisor),
-    /// The number of a line is its position among the lines of its chiplet, divided by the number
-    /// of banks. A bank that serves only the lines of its chiplet uses this rule.
+    /// The number of a tag is the address of a line, divided by the number of banks times the number
+    /// of lines of a tag. A cache that may hold any line counts as one bank.
+    Divided(Divisor),
+    /// The number of a tag is the position of a line among the lines of its chiplet, divided by the
+    /// number of banks times the number of lines of a tag. A bank that serves only the lines of its
+    /// chiplet uses this rule.
     Home(Divisor),
 }
 
@@ -111,6 +115,8 @@ pub struct KindLevel {
     pub array: CacheShape,
     /// The size of a line in bytes.
     pub line_bytes: u16,
+    /// The number of successive lines that share a tag.
+    pub lines_per_tag: u16,
     /// The kind of the controllers at the next level towards memory, or `None` if memory is next.
     pub below: Option<u8>,
     /// The level with which this level shares its network connections, if any.
@@ -131,6 +137,7 @@ impl KindLevel {
             count: 1,
             array,
             line_bytes,
+            lines_per_tag: 1,
             below: None,
             beside: None,
             serves: Serves::Home,
@@ -138,13 +145,16 @@ impl KindLevel {
         }
     }
 
-    /// The rule that numbers the lines of a controller. The number of a line, modulo the number of
-    /// sets, is the set of the line.
+    /// The rule that numbers the tags of a controller. The number of a line's tag, modulo the number
+    /// of sets, is the set of the line.
     pub(crate) fn indexing(&self) -> Indexing {
-        match (self.per, self.serves) {
-            (Per::Cu | Per::Host, _) => Indexing::Line,
-            (Per::Chiplet, Serves::Home) => Indexing::Home(self.banks),
-            (Per::Chiplet | Per::Machine, _) => Indexing::Banks(self.banks),
+        let lines = u32::from(self.lines_per_tag);
+        let lines_of_banks = Divisor::new(self.banks.number() * lines);
+        match (self.per, self.serves, lines) {
+            (Per::Cu | Per::Host, _, 1) => Indexing::Line,
+            (Per::Cu | Per::Host, ..) => Indexing::Divided(Divisor::new(lines)),
+            (Per::Chiplet, Serves::Home, _) => Indexing::Home(lines_of_banks),
+            (Per::Chiplet | Per::Machine, ..) => Indexing::Divided(lines_of_banks),
         }
     }
 }
@@ -160,6 +170,8 @@ pub struct Levels {
     pub chiplets: u16,
     /// The size of a line in bytes.
     pub line_bytes: u16,
+    /// The logarithm of the number of lines of a tag to base 2.
+    tag_bits: u32,
     kinds: Vec<KindLevel>,
 }
 
@@ -172,8 +184,9 @@ impl Levels {
     pub fn fit(protocol: &str, kinds: &[Kind], topology: &Topology) -> Result<Levels, String> {
         topology.check()?;
         let fitted = kinds.iter().map(|kind| find(protocol, kind, kinds, topology));
-        let Topology { cus, hosts, chiplets, line_bytes, .. } = *topology;
-        Ok(Levels { cus, hosts, chiplets, line_bytes, kinds: fitted.collect::<Result<_, _>>()? })
+        let Topology { cus, hosts, chiplets, line_bytes, lines_per_tag, .. } = *topology;
+        let kinds = fitted.collect::<Result<_, _>>()?;
+        Ok(Levels { cus, hosts, chiplets, line_bytes, tag_bits: lines_per_tag.trailing_zeros(), kinds })
     }
 
     /// The level at which the controllers of a kind are.
@@ -214,7 +227,7 @@ impl Levels {
             Serves::Home => (0, line.0),
             Serves::Own => (self.group(level.per, node), line.0),
         };
-        let (_, bank) = level.banks.divide(number);
+        let (_, bank) = level.banks.divide(number >> self.tag_bits);
         NodeId { kind, index: group * level.banks.number() as u16 + bank as u16 }
     }
 
@@ -301,6 +314,7 @@ fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Res
         count: topology.count(level) as u16,
         array: level.array.unwrap_or(CacheShape::NONE),
         line_bytes: topology.line_bytes,
+        lines_per_tag: topology.lines_per_tag,
         below,
         beside: level.beside.as_ref().and_then(|name| topology.level(name)).map(|other| Beside {
             name: other.name.clone(),
@@ -357,7 +371,7 @@ mod tests {
             MemoryLevel::new("l3", Per::Chiplet).count(4).array(array),
             MemoryLevel::new("host", Per::Host),
         ];
-        Topology { cus: 4, hosts: 1, chiplets: 2, line_bytes: 8, levels }
+        Topology { cus: 4, hosts: 1, chiplets: 2, line_bytes: 8, lines_per_tag: 1, levels }
     }
 
     fn refused(change: impl FnOnce(&mut Topology)) -> String {

@@ -152,6 +152,9 @@ macro_rules! protocol_nodes {
             fn victims(&self, set: $crate::SetIndex, out: &mut Vec<($crate::Way, $crate::Rank)>) {
                 match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::victims(c, set, out) ),+ }
             }
+            fn occupied(&self, set: $crate::SetIndex, out: &mut Vec<$crate::Way>) {
+                match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::occupied(c, set, out) ),+ }
+            }
             fn limit_ways(&mut self, ways: u32) -> bool {
                 match self { $( Node::$kind(c) => $crate::Controller::<$protocol>::limit_ways(c, ways) ),+ }
             }

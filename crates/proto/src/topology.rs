@@ -178,6 +178,9 @@ pub struct Topology {
     pub chiplets: u16,
     /// The size of a line in bytes: a multiple of 8, at most [`LINE_BYTES_MAX`].
     pub line_bytes: u16,
+    /// The number of successive lines that share a tag in each cache, and a bank: a power of two. It
+    /// is 1 unless the lines are the sectors of longer lines.
+    pub lines_per_tag: u16,
     /// The levels of the machine: caches, banks and ports.
     pub levels: Vec<MemoryLevel>,
 }
@@ -192,7 +195,7 @@ impl Topology {
             MemoryLevel::new("l2", Per::Chiplet).count(banks).array(l2),
             MemoryLevel::new("host", Per::Host),
         ];
-        Topology { cus, hosts: 1, chiplets: 1, line_bytes, levels }
+        Topology { cus, hosts: 1, chiplets: 1, line_bytes, lines_per_tag: 1, levels }
     }
 
     /// A small machine for the explorer (the program that tries every schedule): two compute units,
@@ -277,7 +280,24 @@ impl Topology {
         }
         for (at, level) in self.levels.iter().enumerate() {
             level.check()?;
+            self.check_tags(level)?;
             self.check_place(at, level)?;
+        }
+        Ok(())
+    }
+
+    /// Checks that the ways of a set are the lines of whole tags.
+    fn check_tags(&self, level: &MemoryLevel) -> Result<(), String> {
+        let Some(cache) = level.array else { return Ok(()) };
+        let each = u32::from(self.lines_per_tag);
+        if !each.is_power_of_two() {
+            return Err(format!("a tag has {each} lines, expected a power of two"));
+        }
+        if !cache.ways.is_multiple_of(each) {
+            return Err(format!(
+                "level `{}` has sets of {} ways, expected a multiple of the {each} lines of a tag",
+                level.name, cache.ways
+            ));
         }
         Ok(())
     }

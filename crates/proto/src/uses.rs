@@ -117,6 +117,8 @@ pub struct Uses {
     pub data_writes: u32,
     /// Atomic updates that this controller performed.
     pub atomics: u32,
+    /// Words of four bytes that the atomic updates of this controller accessed.
+    pub atomic_words: u32,
     /// Invalidations of a whole cache, counted separately for each cause.
     pub invalidations: ByCause,
     /// Lines that were in a cache when this whole cache was invalidated.

@@ -98,31 +98,47 @@ impl System {
         u64::from(self.cu.wavefront_slots) * u64::from(self.cu.lanes)
     }
 
+    /// The size of a sector: the part of a line that the caches fetch and validate for itself. A line
+    /// is one sector unless the description says otherwise. Protocols treat a sector as a line.
+    #[must_use]
+    pub fn sector_bytes(&self) -> u32 {
+        self.l1.sector_bytes.unwrap_or(self.l1.line_bytes)
+    }
+
+    /// The number of sectors of a line.
+    #[must_use]
+    pub(crate) fn sectors_per_line(&self) -> u32 {
+        self.l1.line_bytes / self.sector_bytes().max(1)
+    }
+
     /// The levels of caches, the compute units and the chiplets of the machine, in the form that
     /// protocols use. The result is valid only if [`System::problems`] finds nothing.
     #[must_use]
     pub fn topology(&self) -> Topology {
         let (l1, l2) = (&self.l1, &self.l2);
         let sets = |bytes: u64, ways: u32| sets(bytes, ways, l1.line_bytes);
+        let sectors = self.sectors_per_line();
         let narrow = |count: u32| u16::try_from(count).unwrap_or(u16::MAX);
         // If the size of the L1s depends on the kernel, this is the shape of the largest one.
         let near_ways = self.l1_ways_max();
         let near = CacheShape {
             sets: self.l1_sets(),
-            ways: near_ways,
+            ways: near_ways * sectors,
             policy: l1.write_policy.into(),
             store_buffer_entries: l1
                 .flush_walk
-                .dirty_lines(l1.store_buffer_entries, self.l1_sets() * near_ways),
+                .dirty_lines(l1.store_buffer_entries, self.l1_sets() * near_ways * sectors),
             miss_registers: l1.miss_registers,
             ignores_acquires: l1.invalidation == Invalidation::None,
         };
         let bank_sets = sets(l2.bytes / u64::from(l2.banks), l2.ways);
         let far = CacheShape {
             sets: bank_sets,
-            ways: l2.ways,
+            ways: l2.ways * sectors,
             policy: l2.write_policy.into(),
-            store_buffer_entries: l2.flush_walk.dirty_lines(l2.store_buffer_entries, bank_sets * l2.ways),
+            store_buffer_entries: l2
+                .flush_walk
+                .dirty_lines(l2.store_buffer_entries, bank_sets * l2.ways * sectors),
             miss_registers: l2.miss_registers,
             ignores_acquires: false,
         };
@@ -135,7 +151,7 @@ impl System {
                     .array(far)
             },
         ];
-        levels.extend(self.levels.iter().map(|level| level.level(l1.line_bytes)));
+        levels.extend(self.levels.iter().map(|level| level.level(l1.line_bytes, sectors)));
         if self.levels.iter().all(|level| level.name != "host") {
             levels.push(MemoryLevel::new("host", proto::Per::Host));
         }
@@ -143,7 +159,8 @@ impl System {
             cus: narrow(self.cu.count),
             hosts: 1,
             chiplets: narrow(self.chiplets),
-            line_bytes: narrow(l1.line_bytes),
+            line_bytes: narrow(self.sector_bytes()),
+            lines_per_tag: narrow(sectors),
             levels,
         }
     }
@@ -214,10 +231,35 @@ mod tests {
     }
 
     #[test]
+    fn a_protocol_sees_sectors_as_lines_of_shared_tags() {
+        let whole: System = toml::from_str(TEXT).unwrap();
+        let one = with("line_bytes = 64 ", "line_bytes = 64\nsector_bytes = 64 ").unwrap();
+        assert_eq!(one.topology(), whole.topology());
+        let halves = with("line_bytes = 64 ", "line_bytes = 64\nsector_bytes = 32 ").unwrap();
+        assert_eq!(halves.problems(), []);
+        let (halves, whole) = (halves.topology(), whole.topology());
+        assert_eq!((halves.line_bytes, halves.lines_per_tag), (32, 2));
+        for name in ["l1", "l2"] {
+            let array = |topology: &Topology| topology.level(name).unwrap().array.unwrap();
+            let (half, whole) = (array(&halves), array(&whole));
+            assert_eq!((half.sets, half.ways), (whole.sets, 2 * whole.ways));
+        }
+        assert_eq!(halves.check(), Ok(()));
+    }
+
+    #[test]
     fn zero_negative_and_overflowing_numbers_are_refused_with_the_range() {
         for value in ["0", "-3", "4294967296", "99999999999999999999"] {
             let error = with("count = 8 ", &format!("count = {value} ")).unwrap_err();
             assert!(error.contains("1 to 4294967295") || error.contains("integer"), "{value}: {error}");
+            for (after, key) in
+                [("line_bytes = 64 ", "sector_bytes"), ("banks = 4 ", "atomic_occupancy_cycles")]
+            {
+                let error = with(after, &format!("{after}\n{key} = {value} ")).unwrap_err();
+                let is_right =
+                    error.contains("a whole number from 1 to 4294967295") || error.contains("integer");
+                assert!(is_right, "{key} = {value}: {error}");
+            }
         }
     }
 
@@ -229,6 +271,10 @@ mod tests {
         assert_eq!(key("name", "name"), [""; 0]);
         assert_eq!(key("bytes = 16384 ", "bytes = 32 "), ["l1.bytes"]);
         assert_eq!(key("line_bytes = 64 ", "line_bytes = 48 ")[0], "l1.line_bytes");
+        for sector in [16, 48, 128] {
+            let sector = format!("line_bytes = 64\nsector_bytes = {sector} ");
+            assert_eq!(key("line_bytes = 64 ", &sector), ["l1.sector_bytes"]);
+        }
         assert_eq!(key("banks = 4 ", "banks = 3 "), ["l2.bytes"]);
         assert_eq!(key("rows = 4 ", "rows = 3 "), ["noc.topology"]);
         assert_eq!(key("lanes = 64 ", "lanes = 65 "), ["cu.lanes"]);

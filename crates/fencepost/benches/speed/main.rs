@@ -44,7 +44,11 @@ const LINES: Option<(&str, &str)> = Some(("/counters/l1_accesses", "lines"));
 /// All benchmarks. The sizes of their inputs are chosen so that each executes 100 to 500 million
 /// instructions.
 const BENCHMARKS: [Benchmark; 10] = [
-    of("vec-add", "run --system titan-v --protocol vi --workload vec-add --set n=64k --json", LINES),
+    of(
+        "vec-add",
+        "run --system titan-v --machine l1.sector_bytes=128 --protocol vi --workload vec-add --set n=64k --json",
+        LINES,
+    ),
     of(
         "l1-resident",
         "run --system hlrc-128cu --protocol vi --workload l1-resident --set work-groups=128 --set reads=32 --json",
@@ -56,10 +60,15 @@ const BENCHMARKS: [Benchmark; 10] = [
          --set mib=8 --json",
         LINES,
     ),
-    of("histogram", "run --system titan-v --protocol vi --workload histogram --set n=32k --json", LINES),
+    of(
+        "histogram",
+        "run --system titan-v --machine l1.sector_bytes=128 --protocol vi --workload histogram --set n=32k --json",
+        LINES,
+    ),
     of(
         "pagerank-push",
-        "run --system titan-v --protocol vi --workload pagerank-push --set vertices=4k --set edges=24k --json",
+        "run --system titan-v --machine l1.sector_bytes=128 --protocol vi --workload pagerank-push \
+         --set vertices=4k --set edges=24k --json",
         LINES,
     ),
     of(

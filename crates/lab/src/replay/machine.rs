@@ -111,6 +111,7 @@ impl AddressMap {
         system.l1.ways = bounds.ways.0;
         system.l1.shared_with_lds_bytes = None;
         system.l1.line_bytes = self.line_bytes as u32;
+        system.l1.sector_bytes = None;
         system.l1.miss_registers = bounds.misses.0;
         system.l1.store_buffer_entries = bounds.store_buffer;
         system.l1.write_policy = policy(bounds.l1);

@@ -146,11 +146,17 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
         let _ = (load, homes);
         None
     }
-    /// Appends to `out` the ways of a set that may be evicted, with their ranks. While an eviction
+    /// Appends to `out` the ways of a set that may be evicted, with their ranks, in ascending order.
+    /// While an eviction
     /// of several steps is under way in a set, the controller offers no way of that set. When the
     /// evicted way is free, the controller wakes the inputs that wait for a way of that set
     /// ([`Key::Way`]).
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        let _ = (set, out);
+    }
+    /// Appends to `out` the ways of a set that hold a line, in ascending order. A driver needs them
+    /// if several lines share a tag, because the cache needs a whole tag.
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
         let _ = (set, out);
     }
     /// Limits the number of lines that each set of the controller's cache may hold. Lines above the
@@ -246,6 +252,8 @@ pub trait Node<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>>;
     /// Appends to `out` the ways of a set that may be evicted; see [`Controller::victims`].
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>);
+    /// Appends to `out` the ways of a set that hold a line; see [`Controller::occupied`].
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>);
     /// Limits the number of lines that each set may hold. Returns false if the controller does not
     /// support a limit; see [`Controller::limit_ways`].
     fn limit_ways(&mut self, ways: u32) -> bool;

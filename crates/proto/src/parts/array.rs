@@ -66,6 +66,10 @@ pub struct CacheArray<S> {
     ways: Divisor,
     sets: Divisor,
     indexing: Indexing,
+    /// The logarithm to base 2 of the number of successive lines that share a tag. The ways of a set
+    /// form groups of as many ways. The lines in the ways of one group have the same tag, and are in
+    /// the order of their addresses.
+    tag_bits: u32,
     /// The number of fingerprints stored for each set, including padding.
     prints_per_set: u32,
     /// The number of lines that a set may hold; see [`CacheArray::limit_ways`].
@@ -75,7 +79,8 @@ pub struct CacheArray<S> {
 
 crate::clone_in_place! {
     [S: Clone] CacheArray<S> {
-        prints, entries, states, taken, bytes, ways, sets, indexing, prints_per_set, limit, line_bytes
+        prints, entries, states, taken, bytes, ways, sets, indexing, tag_bits, prints_per_set, limit,
+        line_bytes
     }
 }
 
@@ -114,6 +119,7 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
             ways: Divisor::new(shape.ways),
             sets: Divisor::new(shape.sets),
             indexing: level.indexing(),
+            tag_bits: level.lines_per_tag.trailing_zeros(),
             prints_per_set: prints_per_set as u32,
             limit: shape.ways,
             line_bytes: u32::from(line_bytes),
@@ -124,12 +130,12 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     #[inline]
     #[must_use]
     pub fn set(&self, line: LineAddr, homes: &Homes) -> SetIndex {
-        let index = match self.indexing {
+        let tag = match self.indexing {
             Indexing::Line => line.0,
-            Indexing::Banks(banks) => banks.divide(line.0).0,
-            Indexing::Home(banks) => banks.divide(homes.local(line).1).0,
+            Indexing::Divided(by) => by.divide(line.0).0,
+            Indexing::Home(by) => by.divide(homes.local(line).1).0,
         };
-        let (_, set) = self.sets.divide(index);
+        let (_, set) = self.sets.divide(tag);
         SetIndex(set as u32)
     }
 
@@ -185,14 +191,39 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
         self.limit = ways.min(self.ways.number());
     }
 
-    /// A free way of a set, or `None` if the set holds as many lines as it may hold.
+    /// A free way for an absent line. `None` if the set holds as many lines as it may hold, or if all
+    /// ways that the line may take are occupied.
     #[inline]
     #[must_use]
-    pub fn free_way(&self, set: SetIndex) -> Option<Way> {
-        if self.taken[set.0 as usize] >= self.limit {
+    pub fn free_way(&self, place: Place) -> Option<Way> {
+        if self.taken[place.set.0 as usize] >= self.limit {
             return None;
         }
-        self.way_of(set, EMPTY)
+        match self.tag_bits {
+            0 => self.way_of(place.set, EMPTY),
+            _ => self.way_in_group(place),
+        }
+    }
+
+    /// The way of an absent line in the group of its tag. If no line of the tag is present, the tag
+    /// gets a group without lines, so that the set holds no more tags than its limit allows. `None`
+    /// if there is no such group.
+    #[inline(never)]
+    fn way_in_group(&self, place: Place) -> Option<Way> {
+        let bits = self.tag_bits;
+        let (tag, each) = (place.line.0 >> bits, 1u64 << bits);
+        let siblings = (0..each).map(|i| LineAddr((tag << bits) + i));
+        let mut present = siblings.filter_map(|line| self.way_of(place.set, tag_of(line)));
+        let first = self.range(place.set).start as u64;
+        let group = match present.next() {
+            Some(way) => (u64::from(way.0) - first) >> bits,
+            None => {
+                let prints = &self.prints[place.set.0 as usize * self.prints_per_set as usize..];
+                let mut groups = prints[..self.limit as usize].chunks_exact(each as usize);
+                groups.position(|group| group.iter().all(|&print| print == 0))? as u64
+            }
+        };
+        Some(Way((first + (group << bits) + (place.line.0 - (tag << bits))) as u32))
     }
 
     #[inline]
@@ -406,8 +437,10 @@ impl<S: Copy + Eq + Hash + Debug> CacheArray<S> {
     }
 
     /// Zeroes the invalid bytes and sorts the ways of each set, so that arrays with equal contents
-    /// are equal. Ways get new indices, so no code may hold an index from before the call.
+    /// are equal. Ways get new indices, so no code may hold an index from before the call. Each
+    /// line must have its own tag, because the sorted ways form no groups.
     pub fn canonicalize(&mut self) {
+        debug_assert_eq!(self.tag_bits, 0, "sorted ways form no groups");
         let (ways, n) = (self.ways.number() as usize, self.line_bytes as usize);
         for set in 0..self.sets.number() as usize {
             let line = |i: usize| {
@@ -454,24 +487,60 @@ mod tests {
     fn a_set_holds_as_many_lines_as_it_has_ways() {
         let mut a = array();
         for line in [LineAddr(0), LineAddr(2)] {
-            let way = a.free_way(a.set(line, &homes())).unwrap();
+            let way = a.free_way(a.place(line, &homes())).unwrap();
             a.insert(way, line, 1);
         }
-        assert_eq!(a.free_way(a.set(LineAddr(4), &homes())), None);
-        assert!(a.free_way(a.set(LineAddr(1), &homes())).is_some());
+        assert_eq!(a.free_way(a.place(LineAddr(4), &homes())), None);
+        assert!(a.free_way(a.place(LineAddr(1), &homes())).is_some());
         let way = a.find(LineAddr(2), &homes()).unwrap();
         a.remove(way, 0);
         assert_eq!(a.find(LineAddr(2), &homes()), None);
-        assert_eq!(a.free_way(a.set(LineAddr(4), &homes())), Some(way));
+        assert_eq!(a.free_way(a.place(LineAddr(4), &homes())), Some(way));
+    }
+
+    #[test]
+    fn the_lines_of_a_tag_share_a_group_of_ways() {
+        let shape = CacheShape { sets: 2, ways: 8, ..CacheShape::NONE };
+        let mut level = KindLevel::alone(shape, 8);
+        level.lines_per_tag = 4;
+        let mut a: CacheArray<u8> = CacheArray::new(&level, 0);
+        let place = |a: &CacheArray<u8>, line| a.place(LineAddr(line), &homes());
+        assert_eq!([0, 3, 4, 7, 8].map(|line| a.set(LineAddr(line), &homes()).0), [0, 0, 1, 1, 0]);
+        // Lines 1 and 2 have tag 0, line 10 has tag 2, and line 17 has tag 4: all in set 0.
+        for (line, way) in [(1, 1), (10, 6), (2, 2)] {
+            assert_eq!(a.free_way(place(&a, line)), Some(Way(way)), "line {line}");
+            a.insert(Way(way), LineAddr(line), 1);
+        }
+        assert_eq!(a.free_way(place(&a, 17)), None, "both groups of the set have a tag");
+        assert_eq!(a.free_way(place(&a, 9)), Some(Way(5)), "the tag of line 9 has a group");
+        assert_eq!(a.free_way(place(&a, 5)), Some(Way(9)), "the other set is empty");
+        a.remove(Way(1), 0);
+        assert_eq!(a.free_way(place(&a, 17)), None, "line 2 still holds the group");
+        a.remove(Way(2), 0);
+        assert_eq!(a.free_way(place(&a, 17)), Some(Way(1)));
+    }
+
+    #[test]
+    fn a_limited_set_holds_fewer_tags() {
+        let shape = CacheShape { sets: 1, ways: 8, ..CacheShape::NONE };
+        let mut level = KindLevel::alone(shape, 8);
+        level.lines_per_tag = 4;
+        let mut a: CacheArray<u8> = CacheArray::new(&level, 0);
+        let free = |a: &CacheArray<u8>, line| a.free_way(a.place(LineAddr(line), &homes()));
+        a.limit_ways(4);
+        a.insert(Way(0), LineAddr(0), 1);
+        // The set has ways for three more lines, but its one tag is taken.
+        assert_eq!((free(&a, 4), free(&a, 3)), (None, Some(Way(3))));
+        a.limit_ways(8);
+        assert_eq!(free(&a, 4), Some(Way(4)));
     }
 
     #[test]
     fn a_limited_set_holds_fewer_lines_than_it_has_ways() {
         let mut a = array();
         let homes = homes();
-        let set = a.set(LineAddr(0), &homes);
         let insert = |a: &mut CacheArray<u8>, line| {
-            let way = a.free_way(set)?;
+            let way = a.free_way(a.place(LineAddr(line), &homes))?;
             a.insert(way, LineAddr(line), 1);
             Some(way)
         };
@@ -485,9 +554,9 @@ mod tests {
         a.limit_ways(1);
         assert!(a.find(LineAddr(0), &homes).is_some() && a.find(LineAddr(2), &homes).is_some());
         a.remove(first, 0);
-        assert_eq!(a.free_way(set), None);
+        assert_eq!(a.free_way(a.place(LineAddr(4), &homes)), None);
         a.remove(second, 0);
-        assert!(a.free_way(set).is_some());
+        assert!(a.free_way(a.place(LineAddr(4), &homes)).is_some());
     }
 
     #[test]
@@ -505,11 +574,11 @@ mod tests {
             let mut a: CacheArray<u8> = CacheArray::new(&KindLevel::alone(shape, 8), 0);
             let lines: Vec<_> = (0..3 * u64::from(ways)).map(|i| LineAddr(i * 7)).collect();
             for &line in &lines {
-                let way = a.free_way(a.set(line, &homes())).unwrap();
+                let way = a.free_way(a.place(line, &homes())).unwrap();
                 a.insert(way, line, 1);
             }
             for &line in &lines {
-                assert_eq!(a.free_way(a.set(line, &homes())), None);
+                assert_eq!(a.free_way(a.place(line, &homes())), None);
                 assert_eq!(a.find(line, &homes()).and_then(|way| a.line(way)), Some(line));
                 assert_eq!(a.find(LineAddr(line.0 + 1_000_003), &homes()), None);
             }
@@ -517,7 +586,7 @@ mod tests {
             let way = a.find(lines[0], &homes()).unwrap();
             a.remove(way, 0);
             assert_eq!(
-                (a.find(lines[0], &homes()), a.free_way(a.set(lines[0], &homes()))),
+                (a.find(lines[0], &homes()), a.free_way(a.place(lines[0], &homes()))),
                 (None, Some(way))
             );
         }

@@ -179,7 +179,7 @@ pub trait Lines<P: Protocol> {
             Row::Impossible(why) => return Disposition::Impossible(why),
         };
         if place.way.is_none() && next.is_some_and(Self::occupies) {
-            place.way = self.array().free_way(place.set);
+            place.way = self.array().free_way(place);
             let Some(way) = place.way else { return Disposition::Impossible("no way is free") };
             self.array().insert(way, place.line, Self::ABSENT);
         }

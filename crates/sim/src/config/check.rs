@@ -93,6 +93,16 @@ impl System {
             found.push(Problem::new("l1", "line_bytes", message));
             return;
         }
+        if let Some(sector) = l1.sector_bytes
+            && (![32, 64, 128].contains(&sector) || sector > line)
+        {
+            let message = format!(
+                "a sector of {}, expected 32, 64 or 128, at most the {line} bytes of a line",
+                counted(u64::from(sector), "byte")
+            );
+            found.push(Problem::new("l1", "sector_bytes", message));
+            return;
+        }
         if l1.bytes < u64::from(line) {
             let message =
                 format!("an L1 of {}, expected at least one line of {line} bytes", counted(l1.bytes, "byte"));

@@ -105,12 +105,13 @@ fn flash() -> Invalidation {
 }
 
 impl LevelSpec {
-    /// The level in the form that protocols use, on a machine with lines of this size.
-    pub(super) fn level(&self, line_bytes: u32) -> MemoryLevel {
+    /// The level in the form that protocols use, on a machine with lines of this size and of this
+    /// number of sectors.
+    pub(super) fn level(&self, line_bytes: u32, sectors: u32) -> MemoryLevel {
         let narrow = |count: u32| u16::try_from(count).unwrap_or(u16::MAX);
         let array = self.bytes.map(|bytes| CacheShape {
             sets: super::sets(bytes, self.ways, line_bytes),
-            ways: self.ways,
+            ways: self.ways * sectors,
             policy: self.write_policy.into(),
             store_buffer_entries: self.store_buffer_entries,
             miss_registers: self.miss_registers,

@@ -111,6 +111,16 @@ pub struct L1Spec {
     /// The size of a line in all caches of the machine: 32, 64 or 128 bytes.
     #[serde(deserialize_with = "number::positive_u32")]
     pub line_bytes: u32,
+    /// The size of a sector: 32, 64 or 128 bytes, at most `line_bytes`. A line consists of sectors,
+    /// and a tag of a cache stands for a line. The caches and the memory of the machine fetch,
+    /// validate, write and update each sector for itself, as protocols do with a line. If absent, a
+    /// line is one sector.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "number::some_positive_u32"
+    )]
+    pub sector_bytes: Option<u32>,
     /// The cycles from the issue of a hit to the use of its result.
     #[serde(deserialize_with = "number::positive_u32")]
     pub latency_cycles: u32,
@@ -159,9 +169,23 @@ pub struct L2Spec {
     /// The cycles for which one access occupies a bank.
     #[serde(deserialize_with = "number::positive_u32")]
     pub occupancy_cycles: u32,
-    /// The minimum number of cycles between two atomics on one line.
+    /// The minimum number of cycles between two atomics on one sector, which is a line unless
+    /// `l1.sector_bytes` is given.
     #[serde(deserialize_with = "number::positive_u32")]
     pub atomic_cycles: u32,
+    /// The cycles for which an atomic on one sector occupies a bank. If absent, it occupies the bank
+    /// as long as any other access.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "number::some_positive_u32"
+    )]
+    pub atomic_occupancy_cycles: Option<u32>,
+    /// The number of words of four bytes that a bank updates by atomics in one cycle. An atomic
+    /// occupies the bank at least until its words are updated. If zero, the bank updates any number
+    /// of words in one cycle.
+    #[serde(default, skip_serializing_if = "number::is_zero", deserialize_with = "number::whole_u32")]
+    pub atomic_words_per_cycle: u32,
     /// The number of misses that one bank can have outstanding.
     #[serde(deserialize_with = "number::positive_u32")]
     pub miss_registers: u32,

@@ -46,6 +46,11 @@ pub(crate) fn positive_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D:
     Ok(u32::try_from(value).expect("the range was checked"))
 }
 
+/// Reads a `u32` above zero, of a key that may be absent.
+pub(super) fn some_positive_u32<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u32>, D::Error> {
+    positive_u32(from).map(Some)
+}
+
 /// Reads a `u32`. Zero is allowed.
 pub(crate) fn whole_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Error> {
     let value = from.deserialize_u64(WholeNumber { min: 0, max: u64::from(u32::MAX) })?;

@@ -6,6 +6,9 @@
 //!
 //! Most instructions access consecutive addresses. A faster path, which does not look at each lane
 //! separately, handles them.
+//!
+//! On a machine whose lines have sectors, a request is for one sector, which takes the place of the
+//! line. The requests for sectors of one line follow each other.
 
 use proto::{ByteMask, LineAddr, Width};
 
@@ -31,6 +34,9 @@ pub struct LinePart {
 #[derive(Clone, Debug)]
 pub struct Coalescer {
     line_shift: u32,
+    /// The logarithm of the number of sectors of a line to base 2. If it is above zero, the lines
+    /// of this coalescer are sectors.
+    sector_bits: u32,
     /// A hash table that maps a line to the position of its part in the output. Positions count
     /// from 1; 0 is an empty entry.
     table: [u8; TABLE],
@@ -43,7 +49,37 @@ impl Coalescer {
     #[must_use]
     pub fn new(line_bytes: usize) -> Coalescer {
         debug_assert!(line_bytes.is_power_of_two() && line_bytes >= 8);
-        Coalescer { line_shift: line_bytes.trailing_zeros(), table: [0; TABLE] }
+        Coalescer { line_shift: line_bytes.trailing_zeros(), sector_bits: 0, table: [0; TABLE] }
+    }
+
+    /// A coalescer for lines of `line_bytes` that consist of sectors of `sector_bytes`, both powers
+    /// of two. Each request is for one sector.
+    #[must_use]
+    pub fn with_sectors(line_bytes: usize, sector_bytes: usize) -> Coalescer {
+        let sector_bits = (line_bytes / sector_bytes).trailing_zeros();
+        Coalescer { sector_bits, ..Coalescer::new(sector_bytes) }
+    }
+
+    /// Brings the requests for sectors of one line together. Requests for one sector keep their
+    /// order.
+    #[inline]
+    fn gather_sectors(&self, parts: &mut [LinePart]) {
+        if self.sector_bits == 0 {
+            return;
+        }
+        let line = |part: &LinePart| part.line.0 >> self.sector_bits;
+        let mut start = 0;
+        while start < parts.len() {
+            let of = line(&parts[start]);
+            let mut end = start + 1;
+            for at in start + 1..parts.len() {
+                if line(&parts[at]) == of {
+                    parts[end..=at].rotate_right(1);
+                    end += 1;
+                }
+            }
+            start = end;
+        }
     }
 
     /// Splits an access whose lanes have consecutive addresses, and appends the parts to `out`.
@@ -103,6 +139,7 @@ impl Coalescer {
             part.mask.0 |= ByteMask::range(offset, width.bytes()).0;
             part.lanes |= 1 << lane;
         }
+        self.gather_sectors(&mut out[start..]);
     }
 
     /// The position in `parts` of the part for `line`. If `parts` has no such part, the result is
@@ -134,7 +171,7 @@ impl Coalescer {
         tags: Option<&[u64; LANES_MAX]>,
         out: &mut Vec<LinePart>,
     ) {
-        let mut left = lanes;
+        let (mut left, start) = (lanes, out.len());
         while left != 0 {
             let first = left.trailing_zeros() as usize;
             let tag = tags.map(|tags| tags[first]);
@@ -178,6 +215,7 @@ impl Coalescer {
             out.truncate(kept);
             left = later;
         }
+        self.gather_sectors(&mut out[start..]);
     }
 }
 
@@ -370,6 +408,23 @@ mod tests {
             let expected = banks.values().map(Vec::len).max().unwrap_or(0);
             prop_assert_eq!(bank_turns(&offsets, lanes, Width::W4, 32, shares) as usize, expected);
         }
+    }
+
+    #[test]
+    fn the_sectors_of_a_line_follow_each_other_and_keep_their_order() {
+        let sectors =
+            |parts: &[LinePart]| parts.iter().map(|part| (part.line.0, part.lanes)).collect::<Vec<_>>();
+        // The lanes alternate between line 0 and line 1, each of four sectors of 32 bytes.
+        let addresses: [u64; 64] = core::array::from_fn(|i| [32, 128, 0, 224, 36, 32][i.min(5)]);
+        let (mut coalescer, mut parts) = (Coalescer::with_sectors(128, 32), Vec::new());
+        coalescer.gather(&addresses, 0b11111, Width::W4, &mut parts);
+        assert_eq!(sectors(&parts), [(1, 0b10001), (0, 0b100), (4, 0b10), (7, 0b1000)]);
+        parts.clear();
+        coalescer.words(&addresses, 0b10_1111, Width::W4, None, &mut parts);
+        assert_eq!(sectors(&parts), [(1, 1), (0, 0b100), (1, 0b10_0000), (4, 0b10), (7, 0b1000)]);
+        parts.clear();
+        coalescer.unit_stride(96, 0xffff, Width::W4, &mut parts);
+        assert_eq!(sectors(&parts), [(3, 0xff), (4, 0xff00)]);
     }
 
     #[test]

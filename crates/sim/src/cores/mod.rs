@@ -59,7 +59,7 @@ impl<'a> Cores<'a> {
             waves: (0..cus * system.cu.wavefront_slots).map(|i| Wave::new(system, i)).collect(),
             groups: Slab::default(),
             instrs: Slab::default(),
-            coalescer: Coalescer::new(system.l1.line_bytes as usize),
+            coalescer: Coalescer::with_sectors(system.l1.line_bytes as usize, system.sector_bytes() as usize),
             parts: Vec::new(),
             work_cost: WorkCost::new(&system.vector_ops),
         }
@@ -167,6 +167,6 @@ impl<'a> Cores<'a> {
     /// The request for one line of an instruction, with the bytes to store.
     #[inline]
     pub(crate) fn request(&self, session: &Session, instr: &Instr, part: &LinePart) -> Request {
-        operands::request(session, instr, part, u64::from(self.system.l1.line_bytes))
+        operands::request(session, instr, part, u64::from(self.system.sector_bytes()))
     }
 }

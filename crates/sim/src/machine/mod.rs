@@ -103,7 +103,7 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         };
         probe.begin(&layout);
         let wave_slots = cus * system.cu.wavefront_slots;
-        let reports = Reports::new(probe, tally, watch, wave_slots as usize, system.l1.line_bytes);
+        let reports = Reports::new(probe, tally, watch, wave_slots as usize, system.sector_bytes());
         let places_pages = fabric.homes().uses_first_touch();
         let mut stations = TimedStations::new(system, fabric);
         split::check(system, &mut stations)?;

@@ -66,12 +66,12 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Passes requests from the port of a station (controller) to the station, as many as the port
-    /// accepts in one cycle.
+    /// Passes requests from the port of a station (controller) to the station, of as many lines as
+    /// the port accepts in one cycle.
     #[inline(never)]
     fn serve(&mut self, now: Cycle, station: StationId) {
-        for _ in 0..self.ports.begin(now, station) {
-            let Some(waiting) = self.ports.take(station) else { break };
+        let mut turn = self.ports.begin(now, station);
+        while let Some(waiting) = self.ports.take(station, &mut turn) {
             self.reports.tally.counts.l1_port_wait_cycles += now - waiting.since;
             self.present(now, station, waiting);
         }
@@ -123,7 +123,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         instr
             .answered(at, || Spent::new(now, Op::Load, now - waiting.since).until(at, QueueWaits::default()));
         if let Some(op) = instr.op {
-            let line_bytes = u64::from(self.system.l1.line_bytes);
+            let line_bytes = u64::from(self.system.sector_bytes());
             scatter_values(self.session.ops().get_mut(op), &waiting.part, line_bytes, bytes);
         }
         if instr.left == 0 {
@@ -154,7 +154,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if let (Some(data), Some(op)) = (data, instr.op) {
             let mut ops = self.session.ops();
             let op = ops.get_mut(op);
-            let line_bytes = u64::from(self.system.l1.line_bytes);
+            let line_bytes = u64::from(self.system.sector_bytes());
             if op.reads() {
                 let watch = &mut self.reports.watch;
                 if watch.is_examining() && changes(instr, op, &pending.part, data, line_bytes) {

@@ -182,6 +182,6 @@ impl<Pr: Probe> Machine<'_, Pr> {
     /// Reads bytes of memory as if every cache had written its dirty lines out.
     pub(super) fn read_bytes(&self, from: Addr, to: &mut [u8]) {
         self.memory.read(from, to);
-        self.stations.overlay_dirty(from, to, u64::from(self.system.l1.line_bytes));
+        self.stations.overlay_dirty(from, to, u64::from(self.system.sector_bytes()));
     }
 }

@@ -101,7 +101,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.answer_waits(number, instr, what, lines)
             }
             (_, Some(last)) => {
-                let line_bytes = u64::from(self.system.l1.line_bytes);
+                let line_bytes = u64::from(self.system.sector_bytes());
                 lines.extend(last.address.map(|at| LineAddr(at / line_bytes)));
                 let place = last.address.map_or(String::new(), |at| self.place_in_words(at));
                 Awaited::Spins { what: last.what, place, value: last.value }
@@ -146,7 +146,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
         lines.insert(part.line);
         let offset = part.mask.first().unwrap_or(0) as u64;
-        self.place_in_words(part.line.0 * u64::from(self.system.l1.line_bytes) + offset)
+        self.place_in_words(part.line.0 * u64::from(self.system.sector_bytes()) + offset)
     }
 
     fn slot_in_words(&self, station: u32, slot: Slot) -> String {
@@ -231,7 +231,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     fn line_history(&self, line: LineAddr) -> LineHistory {
-        let place = self.place_in_words(line.0 * u64::from(self.system.l1.line_bytes));
+        let place = self.place_in_words(line.0 * u64::from(self.system.sector_bytes()));
         let name = |station: u32| {
             if station == self.network.memory() { "memory" } else { self.stations.name(station) }
         };

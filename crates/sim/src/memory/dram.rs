@@ -112,7 +112,12 @@ pub struct Dram {
     /// The number of neighbouring chiplets that use the same channels.
     sharers: u64,
     banks: Vec<Bank>,
-    bus_free_at: Vec<Cycle>,
+    /// The size of a burst: an access moves whole bursts, which follow each other without a gap.
+    /// `None` if an access moves exactly its bytes, in whole cycles of the data bus.
+    burst_bytes: Option<u32>,
+    /// For each channel, the time at which its data bus is free. The unit is the time in which the
+    /// bus moves one byte.
+    bus_free_at: Vec<u64>,
     traffic: DramTraffic,
 }
 
@@ -126,9 +131,17 @@ impl Dram {
             channels_each: u64::from((spec.channels.get() / chiplets).max(1)),
             sharers: u64::from((chiplets / spec.channels.get()).max(1)),
             banks: vec![Bank::default(); channels * spec.banks_per_channel.get() as usize],
+            burst_bytes: None,
             bus_free_at: vec![0; channels],
             traffic: DramTraffic::default(),
         }
+    }
+
+    /// This memory, but each access moves whole bursts of `burst_bytes`. A burst may begin within a
+    /// cycle, so that bursts use the whole bandwidth of the data bus.
+    #[must_use]
+    pub fn with_bursts(self, burst_bytes: u32) -> Dram {
+        Dram { burst_bytes: Some(burst_bytes), ..self }
     }
 
     /// The channel, the bank (counted over all channels) and the row of a byte.
@@ -166,15 +179,23 @@ impl Dram {
         let start = now.max(bank.ready_at);
         let latency = if hit { self.spec.row_hit_cycles } else { self.spec.row_miss_cycles };
         let ready = start + u64::from(latency);
+        let width = u64::from(self.spec.channel_bytes_per_cycle.get());
+        let bytes = self.burst_bytes.map_or(bytes, |burst| bytes.next_multiple_of(burst));
+        let moved = match self.burst_bytes {
+            Some(_) => u64::from(bytes),
+            None => u64::from(bytes).next_multiple_of(width).max(width),
+        };
         let bus = &mut self.bus_free_at[channel];
-        let data = ready.max(*bus);
-        let burst = u64::from(bytes.div_ceil(self.spec.channel_bytes_per_cycle.get()).max(1));
-        *bus = data + burst;
+        let first_byte = (ready * width).max(*bus);
+        *bus = first_byte + moved;
+        // A cycle in which one burst ends and the next one begins counts for the next one.
+        let data = first_byte / width;
+        let until = (*bus / width).max(data + 1);
+        let done = bus.div_ceil(width) + u64::from(self.spec.base_latency_cycles);
         bank.open_row = row + 1;
         // Accesses to an open row overlap: the bank is busy with each of them only as long as the
         // bus is.
-        bank.ready_at = data + burst - u64::from(self.spec.row_hit_cycles).min(data + burst - start - 1);
-        let done = data + burst + u64::from(self.spec.base_latency_cycles);
+        bank.ready_at = until - u64::from(self.spec.row_hit_cycles).min(until - start - 1);
         let t = &mut self.traffic;
         if write {
             t.writes += 1;
@@ -188,8 +209,8 @@ impl Dram {
             t.row_misses += 1;
         }
         t.queue_cycles += (start - now) + (data - ready);
-        let (from, until) = (data, data + burst);
-        DramUse { channel, bank: place, address, bytes, is_write: write, is_row_hit: hit, from, until, done }
+        let (is_write, is_row_hit, from) = (write, hit, data);
+        DramUse { channel, bank: place, address, bytes, is_write, is_row_hit, from, until, done }
     }
 
     /// The traffic of memory since the beginning of the run.
@@ -268,6 +289,23 @@ mod tests {
         let second = dram.access(0, 64u64, 64, false).done;
         let third = dram.access(0, 128u64, 64, false).done;
         assert_eq!((second - first, third - second), (4, 4));
+    }
+
+    #[test]
+    fn bursts_of_an_open_row_use_the_whole_bandwidth_and_have_a_smallest_size() {
+        let spec = DramSpec { channel_bytes_per_cycle: n(24), ..spec() };
+        let last = |mut dram: Dram, bytes| {
+            (0..6u64).map(|at| dram.access(0, at * 32, bytes, false).done).last().unwrap()
+        };
+        // Six accesses of 32 bytes: 192 bytes at 24 bytes a cycle, or 2 whole cycles each.
+        assert_eq!(last(Dram::new(&spec, 1).with_bursts(32), 32), 30 + 8 + 50);
+        assert_eq!(last(Dram::new(&spec, 1), 32), 30 + 12 + 50);
+        assert_eq!(last(Dram::new(&spec, 1).with_bursts(32), 4), 30 + 8 + 50);
+        assert_eq!(last(Dram::new(&spec, 1), 4), 30 + 6 + 50);
+        let mut dram = Dram::new(&spec, 1).with_bursts(32);
+        let uses = [0, 32, 64].map(|at: u64| dram.access(0, at, 4, true));
+        assert_eq!(uses.map(|served| (served.from, served.until)), [(30, 31), (31, 32), (32, 34)]);
+        assert_eq!(dram.traffic().bytes, 96);
     }
 
     #[test]

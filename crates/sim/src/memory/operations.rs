@@ -148,9 +148,12 @@ impl MainMemory {
         };
         let banks = system.topology().banks();
         MainMemory {
-            bytes: Memory::new(system.l1.line_bytes as usize),
-            dram: Dram::new(&system.dram, system.chiplets),
-            line_bytes: system.l1.line_bytes,
+            bytes: Memory::new(system.sector_bytes() as usize),
+            dram: match system.sectors_per_line() {
+                1 => Dram::new(&system.dram, system.chiplets),
+                _ => Dram::new(&system.dram, system.chiplets).with_bursts(system.sector_bytes()),
+            },
+            line_bytes: system.sector_bytes(),
             places: (0..banks).map(|bank| network.memory_place(bank, banks)).collect(),
             paths: (0..).zip(stations).map(path).collect(),
             operations: Slab::default(),

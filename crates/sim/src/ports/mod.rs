@@ -84,8 +84,58 @@ impl Port {
 struct Limits {
     /// The number of requests that may be outstanding.
     pending: usize,
-    /// The number of requests that may enter the station (controller) in one cycle.
+    /// The number of lines of which requests may enter the station (controller) in one cycle.
     per_cycle: u32,
+}
+
+/// The lines that may still enter a station (controller) in one cycle. The requests of one
+/// instruction for different sectors of a line enter together.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Turn {
+    lines_left: u32,
+    /// The logarithm of the number of sectors of a line to base 2.
+    sector_bits: u32,
+    /// The instruction and the line (a tag, if lines have sectors) that entered last.
+    last: Option<(u32, u64)>,
+    /// The sectors of this line that have entered, as a bit mask.
+    sectors: u32,
+}
+
+impl Turn {
+    /// The number of the line that a request is for, and the bit of its sector.
+    #[inline]
+    fn line_of(&self, waiting: &WaitingRequest) -> ((u32, u64), u32) {
+        let LineAddr(sector) = waiting.part.line;
+        let line = sector >> self.sector_bits;
+        ((waiting.instr, line), 1 << (sector - (line << self.sector_bits)))
+    }
+
+    /// Whether a request enters with the line that entered last. If a line is one sector, none does.
+    #[inline]
+    fn joins(&self, waiting: &WaitingRequest) -> bool {
+        if self.sector_bits == 0 {
+            return false;
+        }
+        let (line, sector) = self.line_of(waiting);
+        self.last == Some(line) && self.sectors & sector == 0
+    }
+
+    /// Records that a request enters.
+    #[inline]
+    fn enter(&mut self, waiting: &WaitingRequest) {
+        if self.sector_bits == 0 {
+            self.lines_left -= 1;
+            return;
+        }
+        let joins = self.joins(waiting);
+        let (line, sector) = self.line_of(waiting);
+        if joins {
+            self.sectors |= sector;
+        } else {
+            self.lines_left -= 1;
+            (self.last, self.sectors) = (Some(line), sector);
+        }
+    }
 }
 
 /// The number of requests that may be outstanding at an L1, for each of its miss registers.
@@ -98,6 +148,8 @@ const PENDING_PER_MISS_REGISTER: usize = 4;
 pub(crate) struct Ports {
     of: Vec<Option<Box<Port>>>,
     limits: Vec<Limits>,
+    /// The logarithm of the number of sectors of a line to base 2.
+    sector_bits: u32,
 }
 
 /// The part of an instruction that accesses no line, such as a fence. It stands for the one request
@@ -118,7 +170,11 @@ impl Ports {
             let per_cycle = StationTiming::of(system, &level.name).ports;
             Limits { pending: registers as usize * PENDING_PER_MISS_REGISTER, per_cycle }
         };
-        Ports { of: stations.iter().map(|_| None).collect(), limits: stations.iter().map(limits).collect() }
+        Ports {
+            of: stations.iter().map(|_| None).collect(),
+            limits: stations.iter().map(limits).collect(),
+            sector_bits: system.sectors_per_line().trailing_zeros(),
+        }
     }
 
     /// Removes the limit on outstanding requests from all ports.
@@ -179,22 +235,31 @@ impl Ports {
         port.free_at <= engine.now() || port.next(engine, station)
     }
 
-    /// Begins to serve a port in this cycle. Returns the number of requests that may enter the
-    /// station (controller).
+    /// Begins to serve a port in this cycle. Returns the lines that may enter the station
+    /// (controller).
     #[inline]
-    pub(crate) fn begin(&mut self, now: Cycle, station: StationId) -> u32 {
+    pub(crate) fn begin(&mut self, now: Cycle, station: StationId) -> Turn {
         self.open(station).free_at = now + 1;
-        self.limits[station as usize].per_cycle
+        let lines_left = self.limits[station as usize].per_cycle;
+        Turn { lines_left, sector_bits: self.sector_bits, last: None, sectors: 0 }
     }
 
-    /// Takes the next request that waits at the port. `None` if no request waits, or if too many
-    /// are outstanding.
+    /// Takes the next request that waits at the port. `None` if no request waits, if as many lines
+    /// as possible have entered in this cycle, or if too many requests are outstanding.
     #[inline]
-    pub(crate) fn take(&mut self, station: StationId) -> Option<WaitingRequest> {
+    pub(crate) fn take(&mut self, station: StationId, turn: &mut Turn) -> Option<WaitingRequest> {
         let pending_max = self.limits[station as usize].pending;
         let port = self.get_mut(station)?;
+        if turn.lines_left == 0 && !port.queue.front().is_some_and(|next| turn.joins(next)) {
+            return None;
+        }
         port.is_full = port.pending.len() >= pending_max;
-        if port.is_full { None } else { port.queue.pop_front() }
+        if port.is_full {
+            return None;
+        }
+        let next = port.queue.pop_front()?;
+        turn.enter(&next);
+        Some(next)
     }
 
     /// Ends the service of a port in this cycle. If requests still wait, schedules an event for the
@@ -295,9 +360,11 @@ mod tests {
         for instr in 0..5 {
             assert!(ports.queue_order(&mut engine, 0, instr), "the port is free");
         }
-        ports.begin(0, 0);
         let mut slots = Vec::new();
-        while let Some(WaitingRequest { instr, part, .. }) = ports.take(0) {
+        while let Some(WaitingRequest { instr, part, .. }) = {
+            let mut turn = ports.begin(0, 0);
+            ports.take(0, &mut turn)
+        } {
             slots.push(
                 ports.add_pending(0, PendingRequest { instr, part, spent: Spent::new(0, Op::Fence, 0) }),
             );
@@ -310,7 +377,27 @@ mod tests {
         assert!(ports.answer(&mut engine, 0, slots[1]).is_none(), "it is answered once");
         assert!(matches!(engine.next(), Some((1, Event::Port(0)))));
         assert!(ports.due(&mut engine, 0));
-        assert_eq!(ports.take(0).map(|waiting| waiting.instr), Some(4));
+        let mut turn = ports.begin(1, 0);
+        assert_eq!(ports.take(0, &mut turn).map(|waiting| waiting.instr), Some(4));
+    }
+
+    #[test]
+    fn the_sectors_of_a_line_enter_together_and_a_sector_enters_once() {
+        let taken = |sectors_per_line: u32, lines_left, sectors: &[(u32, u64)]| {
+            let (mut ports, mut engine) = (ports(), Engine::new(0));
+            (ports.sector_bits, ports.limits[0]) =
+                (sectors_per_line.trailing_zeros(), Limits { pending: 99, per_cycle: lines_left });
+            for &(instr, sector) in sectors {
+                let part = LinePart { line: LineAddr(sector), lanes: 1, ..NO_PART };
+                let _ = ports.queue(&mut engine, 0, instr, &[part]);
+            }
+            let mut turn = ports.begin(0, 0);
+            core::iter::from_fn(|| ports.take(0, &mut turn)).count()
+        };
+        let line = [(0, 4), (0, 5), (0, 7), (0, 8)];
+        assert_eq!((taken(4, 1, &line), taken(4, 2, &line), taken(1, 1, &line)), (3, 4, 1));
+        assert_eq!(taken(4, 1, &[(0, 4), (0, 5), (0, 4)]), 2, "a second atomic on a sector");
+        assert_eq!(taken(4, 1, &[(0, 4), (1, 5)]), 1, "another instruction");
     }
 
     #[test]

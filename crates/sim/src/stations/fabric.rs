@@ -220,8 +220,11 @@ pub(crate) struct Stations<P: Protocol> {
     /// For each station (controller), the number of ticks by which its clock has been advanced.
     clocks: Vec<i64>,
     victims: Vec<(Way, Rank)>,
+    occupied: Vec<Way>,
     uses: u64,
     line_bytes: u32,
+    /// The logarithm to base 2 of the number of lines that share a tag.
+    tag_bits: u32,
     /// Whether the caller chooses the ways to evict. If false, the least recently used way is
     /// evicted, among the ways that the protocol ranks lowest.
     holds_ways: bool,
@@ -270,8 +273,10 @@ impl<P: Protocol> Stations<P> {
             sent: Vec::new(),
             clocks: vec![0; count as usize],
             victims: Vec::new(),
+            occupied: Vec::new(),
             uses: 0,
             line_bytes: u32::from(topology.line_bytes),
+            tag_bits: topology.lines_per_tag.trailing_zeros(),
             holds_ways: false,
             // Clock ticks and seeded faults take effect only in a step, so a run with one of them
             // does not use the shortcut.
@@ -292,10 +297,12 @@ impl<P: Protocol> Stations<P> {
         let mut chooser = Chooser {
             recency: &mut self.recency[at as usize],
             victims: &mut self.victims,
+            occupied: &mut self.occupied,
             uses: &mut self.uses,
             holds: self.holds_ways,
             messages: &mut self.messages,
             line_bytes: self.line_bytes,
+            tag_bits: self.tag_bits,
             out,
         };
         let station = &mut self.stations[at as usize];
@@ -318,12 +325,15 @@ impl<P: Protocol> Stations<P> {
 struct Chooser<'a, M> {
     recency: &'a mut Recency,
     victims: &'a mut Vec<(Way, Rank)>,
+    occupied: &'a mut Vec<Way>,
     uses: &'a mut u64,
     /// Whether the caller of the stations (controllers) chooses the ways to evict. If true, this
     /// `Chooser` chooses no way.
     holds: bool,
     messages: &'a mut Messages<(StationId, M)>,
     line_bytes: u32,
+    /// The logarithm to base 2 of the number of lines that share a tag.
+    tag_bits: u32,
     out: &'a mut StepEffects,
 }
 
@@ -339,9 +349,55 @@ impl<M> Chooser<'_, M> {
     }
 }
 
+/// The least recently used of the ways with the lowest rank. `last_use` has the last use of each
+/// way.
+#[inline]
+fn least_recently_used(victims: &[(Way, Rank)], last_use: &[u64]) -> Option<Way> {
+    // The number of a use is below 2^56 in any run, so the rank fits into the bits above it.
+    let mut best = (u64::MAX, None);
+    for &(way, Rank(rank)) in victims {
+        let used = last_use.get(way.0 as usize).copied().unwrap_or(0);
+        let key = u64::from(rank) << 56 | used;
+        if key < best.0 {
+            best = (key, Some(way));
+        }
+    }
+    best.1
+}
+
+/// A way of the tag that is evicted next. A tag has `1 << tag_bits` ways, and the cache needs all of
+/// them, so it asks again until the tag has no line. Therefore only a tag is chosen whose lines can
+/// all be evicted: `victims` contains all its ways that `occupied` contains. Both are in ascending
+/// order. Of these tags, the least recently used one of those with the lowest rank is chosen. A tag
+/// was used when one of its lines was used, and has the highest rank of its lines. A line that has
+/// left counts no more, so a tag whose eviction has begun stays the next one.
+fn first_of_tag(victims: &[(Way, Rank)], occupied: &[Way], last_use: &[u64], tag_bits: u32) -> Option<Way> {
+    debug_assert!(victims.is_sorted_by_key(|(way, _)| way.0) && occupied.is_sorted_by_key(|way| way.0));
+    let tag = |way: Way| way.0 >> tag_bits;
+    let mut best = (u64::MAX, None);
+    let (mut victims, mut occupied) = (victims, occupied);
+    while let Some(&(first, _)) = victims.first() {
+        occupied = &occupied[occupied.iter().take_while(|&&way| tag(way) < tag(first)).count()..];
+        let lines = occupied.iter().take_while(|&&way| tag(way) == tag(first)).count();
+        let (mut ways, mut rank, mut used) = (0, 0, 0);
+        for &(way, Rank(each)) in victims.iter().take_while(|(way, _)| tag(*way) == tag(first)) {
+            ways += 1;
+            rank = rank.max(each);
+            used = used.max(last_use.get(way.0 as usize).copied().unwrap_or(0));
+        }
+        let key = u64::from(rank) << 56 | used;
+        if ways >= lines && key < best.0 {
+            best = (key, Some(first));
+        }
+        (victims, occupied) = (&victims[ways..], &occupied[lines..]);
+    }
+    best.1
+}
+
 impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
-    /// Chooses the least recently used of the ways that the protocol ranks lowest. Ways in
-    /// `touched` are not chosen.
+    /// Chooses the least recently used of the ways that the protocol ranks lowest, after the ways in
+    /// `touched` have been used. If several lines share a tag, chooses a way of the least recently
+    /// used tag.
     fn victim(&mut self, _: At, node: &P::Node, set: SetIndex, touched: &[Way]) -> Option<Way> {
         self.touch(touched);
         if self.holds {
@@ -349,17 +405,13 @@ impl<P: Protocol> Driver<P> for Chooser<'_, P::Msg> {
         }
         self.victims.clear();
         node.victims(set, self.victims);
-        // The number of a use is below 2^56 in any run, so the rank fits into the bits above it.
         let last_use = self.recency.last_use.as_slice();
-        let mut best = (u64::MAX, None);
-        for &(way, Rank(rank)) in self.victims.iter() {
-            let used = last_use.get(way.0 as usize).copied().unwrap_or(0);
-            let key = u64::from(rank) << 56 | used;
-            if key < best.0 {
-                best = (key, Some(way));
-            }
+        if self.tag_bits == 0 {
+            return least_recently_used(self.victims, last_use);
         }
-        best.1
+        self.occupied.clear();
+        node.occupied(set, self.occupied);
+        first_of_tag(self.victims, self.occupied, last_use, self.tag_bits)
     }
 
     #[inline]
@@ -595,5 +647,44 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects) {
         self.deliver_input(to, &StationInput::Evict(way), out);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ways(ways: &[(u32, u8)]) -> Vec<(Way, Rank)> {
+        ways.iter().map(|&(way, rank)| (Way(way), Rank(rank))).collect()
+    }
+
+    #[test]
+    fn the_least_recently_used_tag_is_evicted_way_by_way() {
+        let evicted = |victims: &[(u32, u8)], last_use: &[u64]| {
+            let occupied: Vec<Way> = victims.iter().map(|&(way, _)| Way(way)).collect();
+            let victims = ways(victims);
+            (first_of_tag(&victims, &occupied, last_use, 1), least_recently_used(&victims, last_use))
+        };
+        // Way 0 is the oldest one, but the other way of its tag was used last.
+        let last_use = [1, 9, 3, 4, 2, 8];
+        let all = [(0, 0), (1, 0), (2, 0), (3, 0), (4, 0), (5, 0)];
+        assert_eq!(evicted(&all, &last_use), (Some(Way(2)), Some(Way(0))));
+        assert_eq!(evicted(&all[3..], &last_use), (Some(Way(3)), Some(Way(4))));
+        // A line that has left counts no more, even if its eviction touched its way.
+        assert_eq!(evicted(&[(3, 0), (4, 0), (5, 0)], &[1, 9, 99, 4, 2, 8]).0, Some(Way(3)));
+        // A tag with a way of a higher rank is evicted after the others.
+        assert_eq!(evicted(&[(0, 0), (2, 0), (3, 1)], &last_use).0, Some(Way(0)));
+        assert_eq!(evicted(&[], &last_use), (None, None));
+    }
+
+    #[test]
+    fn a_tag_is_evicted_only_if_all_its_lines_can_leave() {
+        let occupied = [0, 1, 3, 4, 5].map(Way);
+        let chosen = |victims: &[(u32, u8)]| first_of_tag(&ways(victims), &occupied, &[1, 1, 0, 3, 2, 2], 1);
+        assert_eq!(chosen(&[(0, 0), (1, 0), (3, 0), (4, 0), (5, 0)]), Some(Way(0)));
+        // Way 1 is not a victim, then way 5 is not one either.
+        assert_eq!(chosen(&[(0, 0), (3, 0), (4, 0), (5, 0)]), Some(Way(4)));
+        assert_eq!(chosen(&[(0, 0), (3, 0), (4, 0)]), Some(Way(3)));
+        assert_eq!(chosen(&[(0, 0), (4, 0)]), None);
     }
 }

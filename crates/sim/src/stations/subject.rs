@@ -35,6 +35,6 @@ fn stations<P: Protocol>(system: &System, options: &RunOptions) -> Result<Box<dy
 
 /// The rule that gives each line of a machine its home, which is a chiplet and a bank.
 fn homes(system: &System) -> Homes {
-    let lines_per_page = system.pages.bytes / system.l1.line_bytes.max(1);
+    let lines_per_page = system.pages.bytes / system.sector_bytes().max(1);
     Homes::new(&system.topology(), lines_per_page).with_policy(system.pages.placement.into())
 }

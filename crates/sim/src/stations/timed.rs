@@ -237,11 +237,11 @@ impl TimedStations {
         chosen.into_iter()
     }
 
-    /// Limits the number of lines in each set of an L1 to `ways`, and adjusts the time of its flush
-    /// walks. Returns false if the protocol does not support a limit.
+    /// Limits the number of lines in each set of an L1 to `ways`, each with all its sectors, and
+    /// adjusts the time of its flush walks. Returns false if the protocol does not support a limit.
     pub(crate) fn resize_l1(&mut self, system: &System, station: StationId, ways: u32) -> bool {
         self.stations[station as usize].timing.flush_cycles = l1_flush_cycles(system, ways);
-        self.fabric.limit_ways(station, ways)
+        self.fabric.limit_ways(station, ways * system.sectors_per_line())
     }
 
     /// Whether a station (controller) holds no line.
@@ -423,8 +423,10 @@ impl TimedStations {
                 timed.busy_until
             })
         };
-        let mut queued = 0;
-        let (what, line, start) = match input {
+        // Whether the input waits until the station is free, and whether it is an access. An input
+        // that is no access may wake atomics.
+        let charges = timing.charges_atomics(uses);
+        let (what, line, waits, is_access) = match input {
             StepInput::Request { line } => {
                 let walk_end = walk(timed, now);
                 let start = walk_end.unwrap_or(now) + invalidation;
@@ -438,31 +440,39 @@ impl TimedStations {
                     walk_end,
                 };
             }
-            StepInput::Message { name, line, is_access } => {
-                let mut start = now.max(timed.busy_until);
-                if uses.atomics > 0
-                    && let Some(line) = line
-                {
-                    let length = u64::from(uses.atomics) * timing.atomic_cycles;
-                    start = after_atomics(&mut timed.atomics, now, start, line, length);
-                }
-                queued = start - now;
-                reports.tally.counts.bank_wait_cycles += queued;
-                if is_access {
-                    timed.busy_until = timed.busy_until.max(now) + timing.occupancy_cycles;
-                    start += timing.latency_cycles;
-                }
-                (name, line, start)
-            }
-            StepInput::Memory { line } => ("fill", Some(line), now),
-            StepInput::Timer => ("timer", None, now),
+            StepInput::Message { name, line, is_access } => (name, line, true, is_access),
+            StepInput::Memory { line } => ("fill", Some(line), charges, false),
+            StepInput::Timer => ("timer", None, charges, false),
         };
+        let (mut start, mut queued) = (now, 0);
+        if waits {
+            start = now.max(timed.busy_until);
+            if uses.atomics > 0
+                && let Some(line) = line
+            {
+                let length = u64::from(uses.atomics) * timing.atomic_cycles;
+                start = after_atomics(&mut timed.atomics, now, start, line, length);
+            }
+            queued = start - now;
+            reports.tally.counts.bank_wait_cycles += queued;
+        }
+        if is_access || charges {
+            timed.busy_until = timed.busy_until.max(now) + timing.occupancy(uses);
+        }
+        if is_access {
+            start += timing.latency_cycles;
+        }
+        if charges {
+            // The answers of a step leave together, so they wait for its last atomic.
+            start += timing.before_last_atomic(uses);
+        }
         let walk_end = walk(timed, start);
         // A flush that begins at another input follows a flush that ends, whose answers do not wait.
         let is_message = matches!(input, StepInput::Message { .. });
         let leave = walk_end.filter(|_| is_message).unwrap_or(start) + invalidation;
-        let until = (now + timing.occupancy_cycles.max(1)).max(timed.busy_until);
-        let from = until - timing.occupancy_cycles.max(1);
+        let occupancy = timing.occupancy(uses).max(1);
+        let until = (now + occupancy).max(timed.busy_until);
+        let from = until - occupancy;
         reports.probe.serve(station, what, line, from, until);
         let answers = leave + timing.path_cycles;
         LeaveTimes { sends: leave, values: answers, accepts: answers, queued, invalidation, walk_end }

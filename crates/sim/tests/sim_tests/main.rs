@@ -17,6 +17,7 @@ mod races;
 mod recency;
 mod runs;
 mod samples;
+mod sectors;
 mod split;
 mod stuck;
 #[path = "../../../explore/tests/explore_tests/toys/mod.rs"]

@@ -10,9 +10,16 @@ use zoo::vi::Vi;
 
 const KB: u32 = 1024;
 
-/// The machine `titan-v` with 128 KB of storage for the L1 and the local memory of each compute unit.
-fn shared() -> System {
+/// The machine `titan-v` with whole lines, so that a load of a line is one hit or one miss.
+fn titan() -> System {
     let mut system = system("titan-v");
+    system.l1.sector_bytes = None;
+    system
+}
+
+/// This machine with 128 KB of storage for the L1 and the local memory of each compute unit.
+fn shared() -> System {
+    let mut system = titan();
     system.l1.shared_with_lds_bytes = Some(128 << 10);
     system
 }
@@ -51,17 +58,14 @@ fn an_l1_holds_what_the_local_memory_of_a_kernel_leaves() {
     // The second pass hits if the 96 KB of the first one are still in the L1. With least recently
     // used lines evicted first, it never hits if they do not fit.
     let second = u64::from(96 * KB / 128);
-    let of = |lds: &'static [u32]| [system("titan-v"), shared()].map(|s| hits(&s, loads(96 * KB, 2, lds)));
+    let of = |lds: &'static [u32]| [titan(), shared()].map(|s| hits(&s, loads(96 * KB, 2, lds)));
     assert_eq!(of(&[0]), [0, second]);
     // 32 KB of local memory leave 96 KB, one byte more leaves 64 KB.
     assert_eq!(of(&[32 * KB]), [0, second]);
     assert_eq!(of(&[32 * KB + 1]), [0, 0]);
     assert_eq!(hits(&shared(), loads(64 * KB, 2, &[32 * KB + 1])), u64::from(64 * KB / 128));
     assert_eq!(hits(&shared(), loads(32 * KB, 2, &[96 * KB])), u64::from(32 * KB / 128));
-    assert_eq!(
-        hits(&shared(), loads(33 * KB, 2, &[96 * KB])),
-        hits(&system("titan-v"), loads(33 * KB, 2, &[0]))
-    );
+    assert_eq!(hits(&shared(), loads(33 * KB, 2, &[96 * KB])), hits(&titan(), loads(33 * KB, 2, &[0])));
 }
 
 #[test]
@@ -77,10 +81,34 @@ fn an_l1_whose_size_changes_loses_its_lines() {
 
 #[test]
 fn l1s_that_keep_their_size_cost_no_cycles() {
-    let base = |lds| run(&system("titan-v"), loads(16 * KB, 1, lds), &RunOptions::default()).unwrap().cycles;
+    let base = |lds| run(&titan(), loads(16 * KB, 1, lds), &RunOptions::default()).unwrap().cycles;
     let here = |lds| run(&shared(), loads(16 * KB, 1, lds), &RunOptions::default()).unwrap().cycles;
     assert_eq!(here(&[0, 0]), base(&[0, 0]));
     assert_eq!(here(&[96 * KB, 96 * KB]), base(&[96 * KB, 96 * KB]));
+}
+
+#[test]
+fn an_l1_whose_lines_have_sectors_holds_as_many_lines() {
+    let mut system = shared();
+    system.l1.sector_bytes = Some(32);
+    let sectors = |bytes| u64::from(bytes / 32);
+    assert_eq!(hits(&system, loads(96 * KB, 2, &[32 * KB])), sectors(96 * KB));
+    assert_eq!(hits(&system, loads(96 * KB, 2, &[32 * KB + 1])), 0);
+    assert_eq!(hits(&system, loads(64 * KB, 2, &[32 * KB + 1])), sectors(64 * KB));
+    // An L1 of 32 KB has tags for 256 lines, even if each line has only one sector.
+    let twice = |lines: u64| {
+        Program::new("twice", move |host| async move {
+            let data = host.alloc::<u32>("data", lines * 32);
+            let kernel = Kernel::new("load", move |w: Wave| async move {
+                for line in (0..lines).chain(0..lines) {
+                    w.leader().load(data, Unit(line * 32)).await;
+                }
+            });
+            host.launch(kernel, Grid::new(1, 1).lds_bytes(96 * KB)).await;
+            Answer::new()
+        })
+    };
+    assert_eq!([256, 512].map(|lines| hits(&system, twice(lines))), [256, 0]);
 }
 
 /// A program whose kernels update an array by loads, stores and atomics. Every second kernel uses

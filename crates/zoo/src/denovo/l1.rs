@@ -316,6 +316,10 @@ impl<P: RegistrationProtocol> Controller<P> for L1 {
         victims(&self.cache.array, set, EvictableStates { plain, registered, leaving }, self.retains, out);
     }
 
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        out.extend(self.cache.array.in_set(set));
+    }
+
     fn limit_ways(&mut self, ways: u32) -> bool {
         self.cache.array.limit_ways(ways);
         true

@@ -118,7 +118,7 @@ impl Bank {
             return Disposition::Stall(Key::Miss);
         }
         let takes = place.way.is_none() && (fetches || event == BankEvent::Write);
-        if takes && array.free_way(place.set).is_none() {
+        if takes && array.free_way(place).is_none() {
             return Disposition::NeedWay(place.set);
         }
         let pins = fetches || state == BankState::S && event.needs_no_copies();
@@ -332,6 +332,10 @@ impl<P: Directory> Controller<P> for Bank {
             let is_settled = |state| matches!(state, BankState::V | BankState::S);
             out.extend(array.in_set_where(set, is_settled).map(|way| (way, Rank(0))));
         }
+    }
+
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        out.extend(self.store.array.in_set(set));
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {

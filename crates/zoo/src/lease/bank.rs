@@ -184,7 +184,7 @@ impl Bank {
         }
         let takes = (fetches || event == BankEvent::Write) && place.way.is_none();
         if fetches || takes {
-            if takes && array.free_way(place.set).is_none() {
+            if takes && array.free_way(place).is_none() {
                 return Disposition::NeedWay(place.set);
             }
             if cx.has_way_waiter(place.set) {
@@ -249,6 +249,7 @@ impl Bank {
         let mut old = bytes.masked(mask);
         if let Op::Rmw(rmw) = op {
             cx.fx.uses.atomics += 1;
+            cx.fx.uses.atomic_words += mask.count().div_ceil(4);
             cx.fx.uses.data_writes += 1;
             old = rmw.perform(&mut bytes, data, mask);
             self.store.array.write(way, &bytes, mask);
@@ -426,6 +427,10 @@ impl<P: Leased> Controller<P> for Bank {
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         self.store.array.victims(set, BankState::V, out);
+    }
+
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        out.extend(self.store.array.in_set(set));
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {

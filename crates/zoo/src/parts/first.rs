@@ -97,7 +97,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         if !takes && !needs.register {
             return None;
         }
-        if takes && self.array.free_way(place.set).is_none() {
+        if takes && self.array.free_way(place).is_none() {
             return Some(Disposition::NeedWay(place.set));
         }
         cx.has_way_waiter(place.set).then_some(Disposition::Stall(Key::Way(place.set)))
@@ -200,6 +200,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         let mut was_clean = false;
         if op != Op::Load {
             cx.fx.uses.atomics += 1;
+            cx.fx.uses.atomic_words += mask.count().div_ceil(4);
             was_clean = self.write(way, &bytes, mask, cx);
         }
         (old, was_clean)
@@ -299,7 +300,7 @@ macro_rules! first_lines {
     };
 }
 
-/// Generates the methods `victims`, `limit_ways`, `lines`, `is_quiet` and `canonicalize` of a
+/// Generates the methods `victims`, `occupied`, `limit_ways`, `lines`, `is_quiet` and `canonicalize` of a
 /// [`proto::Controller`] that contains a [`FirstLevel`]. The arguments are the field with the
 /// [`FirstLevel`], the state transition table of its lines, and the state of lines that may be
 /// evicted. If the last argument is absent, the macro does not generate `victims`, and the
@@ -313,6 +314,10 @@ macro_rules! first_views {
         $crate::parts::first_views! { $cache: $table }
     };
     ($cache:ident: $table:ty) => {
+        fn occupied(&self, set: proto::SetIndex, out: &mut Vec<proto::Way>) {
+            out.extend(self.$cache.array.in_set(set));
+        }
+
         fn limit_ways(&mut self, ways: u32) -> bool {
             self.$cache.array.limit_ways(ways);
             true

@@ -216,6 +216,7 @@ impl<S: Copy + Eq + Hash + Debug, B> BankLines<S, B> {
         let old = perform(&mut bytes, access.op, access.data, access.mask);
         if access.op != Op::Load {
             cx.fx.uses.atomics += 1;
+            cx.fx.uses.atomic_words += access.mask.count().div_ceil(4);
             cx.fx.uses.data_writes += 1;
             self.array.write(way, &bytes, access.mask);
         }

@@ -167,7 +167,7 @@ impl<T: Rows> Bank<T> {
         if fetches && self.store.fetches >= cx.level().array.miss_registers {
             return Disposition::Stall(Key::Miss);
         }
-        if place.way.is_none() && array.free_way(place.set).is_none() {
+        if place.way.is_none() && array.free_way(place).is_none() {
             match event {
                 // A way may become free only after a recall, and the recall may wait
                 // for this write. So the write bypasses the bank.
@@ -448,6 +448,10 @@ impl<P: RegistrationProtocol, T: Rows> Controller<P> for Bank<T> {
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let (plain, registered, leaving) = (BankState::V, BankState::R, BankState::RE);
         victims(&self.store.array, set, EvictableStates { plain, registered, leaving }, self.retains, out);
+    }
+
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        out.extend(self.store.array.in_set(set));
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {

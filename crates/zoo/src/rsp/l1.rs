@@ -203,5 +203,5 @@ impl<P: PromotionProtocol, T: RspPlansOf> Controller<P> for L1<T> {
         self.answers.is_idle() && !self.locks.any() && Controller::<P>::is_quiet(&self.cache)
     }
 
-    proto::delegate! { cache: victims, limit_ways, lines, miscount, canonicalize }
+    proto::delegate! { cache: victims, occupied, limit_ways, lines, miscount, canonicalize }
 }

@@ -401,6 +401,10 @@ impl<P: Stc, const REPAIRED: bool> Controller<P> for L1<REPAIRED> {
         self.cache.array.victims(set, State::V, out);
     }
 
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        out.extend(self.cache.array.in_set(set));
+    }
+
     fn limit_ways(&mut self, ways: u32) -> bool {
         self.cache.array.limit_ways(ways);
         true

@@ -207,6 +207,10 @@ impl<P: Tc> Controller<P> for Bank {
         out.retain(|&(way, _)| self.bank.line(way).is_none_or(|line| !self.leases.contains_key(&line)));
     }
 
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        Controller::<P>::occupied(&self.bank, set, out);
+    }
+
     fn lines(&self, out: &mut Vec<LineView>) {
         Controller::<P>::lines(&self.bank, out);
     }

@@ -136,7 +136,7 @@ impl<B> Bank<B> {
         let allocates = fetches || matches!(event, BankEvent::Write | BankEvent::WriteThrough);
         let takes = allocates && place.way.is_none();
         if fetches || takes {
-            if takes && array.free_way(place.set).is_none() {
+            if takes && array.free_way(place).is_none() {
                 return Disposition::NeedWay(place.set);
             }
             if cx.has_way_waiter(place.set) {
@@ -330,6 +330,10 @@ impl<P: HasL1Messages, B: BackingStore<P>> Controller<P> for Bank<B> {
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         self.store.array.victims(set, BankState::V, out);
+    }
+
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        out.extend(self.store.array.in_set(set));
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {
