@@ -62,8 +62,8 @@ pub struct Detector {
     /// The names of the kernels in the order of their first launches.
     kernels: Vec<String>,
     kernel_of: FxHashMap<KernelId, (u16, u32)>,
-    /// The positions of all threads in the scope hierarchy, since the machine was last idle. The
-    /// host is the first thread.
+    /// The position in the scope hierarchy of each thread that has run since the machine was last
+    /// idle. The host is the first thread.
     standings: Vec<Standing>,
     /// The threads of running wavefronts. The key is the compute unit and the slot of the
     /// wavefront.

@@ -160,8 +160,8 @@ impl Network {
         [0.0].into_iter().chain(back).collect()
     }
 
-    /// The sums that the work-groups compute, in double precision: for each block of 16 inputs, the
-    /// sum of each hidden unit over these inputs.
+    /// The sums that the work-groups must compute: for each block of 16 inputs, the sum of each
+    /// hidden unit over these inputs. Each sum is added in double precision, and rounded once.
     fn partials(&self) -> Vec<f32> {
         let (side, row) = (SIDE as usize, ROW as usize);
         let of_block = |block: usize| {

@@ -5,9 +5,9 @@ use proto::{Effects, OpClass, Order, PlanKey, Reach, RequestInput, Spending, Ste
 symbols! {
     /// The steps from which the plans of operations are composed.
     pub enum Step {
-        /// Perform the access on the line in this cache, and answer. The next steps of the plan run
-        /// only if the access is not possible here. An atomic that acquires or releases then
-        /// requests registration and waits for it.
+        /// Perform the access on the line in this cache, and answer. If the access is not possible
+        /// here, an atomic that acquires or releases requests registration and waits for it. Any
+        /// other access goes on with the next step of the plan.
         Here,
         /// Perform the atomic on the newly registered line, and answer.
         Perform,
