@@ -21,7 +21,8 @@
 //!   reads it after that tail. The write of the tail is a release, and its read an acquire.
 //! * **The read of a slot.** A thread reads a slot after it has won the slot. (The code that
 //!   Cederman and Tsigas published reads the slot before.) No slot below the tail is written again
-//!   before a refill, so no plain access of a slot races with another one.
+//!   until the owner refills the queue for the next kernel, so no plain access of a slot races with
+//!   another one.
 //! * **No relaxed accesses.** If a step needs no order, its load acquires or its store releases all
 //!   the same. The race-free models of the hLRC paper (SC for DRF and for HRF, section II) have no
 //!   relaxed atomics, and Table 3 of that paper has no rows for such atomics.
