@@ -112,8 +112,8 @@ pub struct Cutoff {
     pub layout: &'static str,
     /// The bounds of the machine.
     pub bounds: Bounds,
-    /// The numbers of views with one, two and three listeners (receiving compute units). A view is
-    /// a state in which all listeners except one are left out.
+    /// The numbers of views of the programs with one, two and three listeners (receiving compute
+    /// units). A view is a state of such a program, of which only one listener is kept.
     pub growth: Vec<Growth>,
     /// The result for the closure: the set of views (states with one listener) that covers any
     /// number of listeners (receiving compute units).

@@ -131,7 +131,7 @@ pub struct Explorer {
 }
 
 /// The maximum size in bytes of the known steps for one shape of machine. If the steps take more
-/// bytes, they are dropped after the program.
+/// bytes, they are dropped when the exploration of the current program ends.
 const LEARNT_BYTES_MAX: usize = 64 << 20;
 
 impl Explorer {

@@ -188,9 +188,11 @@ impl Machine {
                 let counted = &mut self.counted[usize::from(step.word) - FIRST_COUNTER];
                 let bit = u32::try_from(found).ok().and_then(|found| 1u64.checked_shl(found)).unwrap_or(0);
                 if *counted & bit != 0 || bit == 0 {
-                    let why =
-                        if bit == 0 { "no addition leads to" } else { "another addition has found before" };
-                    return fails(format!("found the counter at {found}, a value that {why}"));
+                    let why = match bit {
+                        0 => "no addition leads to this value",
+                        _ => "another addition has found this value before",
+                    };
+                    return fails(format!("found the counter at {found}: {why}"));
                 }
                 *counted |= bit;
             }

@@ -24,8 +24,8 @@ struct Write {
 /// written). `Some` holds the coming epochs, if the epoch management unit has announced them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Change {
-    /// No change of epochs (of the lines that may be written) is under way, and writes may be
-    /// issued.
+    /// No change of epochs is under way, so writes may be issued. An epoch says which lines may be
+    /// written.
     None,
     /// The compute unit prepares for the change of epochs (of the lines that may be written): it
     /// issues no write, and waits for the acks of pending writes.

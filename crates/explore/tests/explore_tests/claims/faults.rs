@@ -149,7 +149,7 @@ impl FaultyCache {
         }
     }
 
-    /// A step with each fault except for `EarlyParity`.
+    /// A step of the L1 with the seeded fault, unless this fault is `EarlyParity`.
     fn faulty_step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, Faulty>) -> Disposition {
         match input {
             Input::Request(RequestInput { slot, req, data }) => {
