@@ -244,7 +244,10 @@ fn show_series(series: &Series, has_file: bool, out: &mut dyn Write) -> Result<(
     writeln!(out)?;
     table.write(out)?;
     if let Some(rest) = series.cycles.len().checked_sub(INTERVALS_SHOWN).filter(|rest| *rest > 0) {
-        let where_to = if has_file { "the file of --out has all" } else { "--out FILE.csv writes all" };
+        let where_to = match has_file {
+            true => "the file of --out contains all intervals",
+            false => "--out FILE.csv writes all intervals",
+        };
         let intervals = plural(rest as u64, "interval");
         writeln!(out, "and {} more {intervals}; {where_to}", grouped(rest as u64))?;
     }

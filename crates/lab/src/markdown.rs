@@ -84,7 +84,7 @@ impl Scored {
 
     /// The variants of the machine or of the programs on which the claim has another status, each
     /// with this status. The text is `-` if the status is the same on all variants with runs, and
-    /// `not run` if no variant has the runs. Litmus tests do not run on a machine.
+    /// `not run` if no further variant has the runs. Litmus tests do not run on a machine.
     #[must_use]
     pub fn sensitivity_text(&self) -> String {
         let own = self.would_be.unwrap_or(self.status);
@@ -113,7 +113,7 @@ impl Results {
         let count = self.inputs.iter().filter(|input| input.stand_in).count();
         let all = counted(self.inputs.len() as u64, "input");
         let are = if count == 1 { "is a stand-in" } else { "are stand-ins" };
-        (count > 0).then(|| format!("{count} of {all} {are}: generated in place of the original"))
+        (count > 0).then(|| format!("{count} of {all} {are} (generated graphs)"))
     }
 }
 
@@ -166,7 +166,7 @@ const USUAL_SEEDS: usize = 5;
 pub(crate) fn fewer(seeds: usize) -> String {
     match seeds {
         0 | USUAL_SEEDS.. => String::new(),
-        1 => format!(" (1 seed instead of the usual {USUAL_SEEDS}: no interval)"),
+        1 => " (1 seed: no interval)".to_owned(),
         few => format!(" ({few} seeds instead of the usual {USUAL_SEEDS})"),
     }
 }
@@ -194,7 +194,7 @@ fn claims(all: &[Scored]) -> String {
          input, so it is neither reproduced nor contradicted. The table also names the status that the \
          measured values would have if the input had the published size. The column *other status on* \
          names the variants of the machine or of the programs on which the claim has another status: `-` if \
-         there are none, and `not run` if the claim was measured on no variant.\n\n",
+         there are none, and `not run` if no further variant has the runs that the claim needs.\n\n",
         counted(all.len() as u64, "claim"),
         counts.join(", ")
     );

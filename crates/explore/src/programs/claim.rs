@@ -163,7 +163,7 @@ impl Claim {
         Claim { cores: cores.to_vec(), ..self }
     }
 
-    /// The claim of a memory model, with the cores of GPUs.
+    /// The claim that a protocol keeps this memory model on the cores of a GPU.
     ///
     /// # Errors
     /// If no model has this name.

@@ -40,8 +40,8 @@ pub(crate) struct Batch {
 /// may run at the same time.
 type Choose = Box<dyn FnOnce(Stop<'_>) -> Finish + Send>;
 
-/// A function that builds the tests of the chosen programs. Batches are finished one by one, in
-/// their order.
+/// A function that finishes a batch: it builds the tests of the programs that were chosen. The
+/// batches are finished one by one, in their order.
 pub(crate) type Finish = Box<dyn FnOnce() -> Chosen + Send>;
 
 /// The tests that were built from a batch of programs.

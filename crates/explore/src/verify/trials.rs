@@ -24,8 +24,8 @@ pub(crate) struct Witness<'a> {
 }
 
 impl Witness<'_> {
-    /// The kind of the run: 0 if synchronization orders data, 1 for other runs with a promise of a
-    /// claim, 2 for all other runs.
+    /// The kind of the run: 0 if synchronization orders data, 1 if a claim of the protocol promises
+    /// something else for the run, 2 for all other runs.
     fn kind(&self) -> usize {
         match (self.synchronized, &self.run.allowed) {
             (true, _) => 0,

@@ -92,8 +92,10 @@ pub type Definitions = BTreeMap<String, Expr>;
 /// The reason why an expression has no value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoValue {
-    /// A quantity of a run is missing: the run was not started, has no right answer, or has no
-    /// counter for the quantity. The text gives the reason.
+    /// A run was not made. The text names the run.
+    NotRun(String),
+    /// A quantity of a run is missing: the run has no right answer, or has no counter for the
+    /// quantity. The text gives the reason.
     Missing(String),
     /// The value would need a division by zero.
     Undefined,
@@ -102,6 +104,7 @@ pub enum NoValue {
 impl fmt::Display for NoValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            NoValue::NotRun(run) => write!(f, "{run} was not run"),
             NoValue::Missing(what) => f.write_str(what),
             NoValue::Undefined => f.write_str("a division by zero"),
         }

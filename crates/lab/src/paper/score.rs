@@ -53,6 +53,17 @@ pub(crate) fn mean_figure(claim: &Claim, found: Interval) -> Status {
     both_ways(status, &seen)
 }
 
+/// The distance of a measured number from the published number or range. Zero if the claim has
+/// neither, or must hold exactly.
+pub(crate) fn distance(claim: &Claim, measured: f64) -> f64 {
+    match (claim.kind, claim.value, claim.low, claim.high) {
+        (Kind::Exact, ..) => 0.0,
+        (_, Some(value), ..) => (measured - value).abs(),
+        (_, None, Some(low), Some(high)) => (low - measured).max(measured - high).max(0.0),
+        _ => 0.0,
+    }
+}
+
 /// Returns `Inconclusive` if `seen` contains both `Reproduced` and `Contradicted`, and `status`
 /// otherwise.
 fn both_ways(status: Status, seen: &[Status]) -> Status {

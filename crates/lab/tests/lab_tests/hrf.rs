@@ -106,6 +106,14 @@ fn the_worst_input_is_named_with_the_range_of_its_seeds() {
     assert!(found.measured_text().ends_with(") on T4, the worst input"), "{}", found.measured_text());
     let [low, high] = found.interval.unwrap();
     assert!(low < 1.004 && 1.004 < high);
+    // Of two inputs with the same status, the one farther from the published range is the worst.
+    let farther = with_seeds(|input, _| match input {
+        "T2" => 1.001,
+        "T5" => 0.9,
+        _ => 1.05,
+    });
+    let found = claim(&farther, "hrf.fig10.uts");
+    assert!(found.note.as_deref().unwrap().contains("worst input, T5; 2 of 4"), "{found:?}");
     // A zero at the end of a number is kept.
     let zero = with_seeds(|input, seed| if input == "T4" { 1.0009 + 0.0011 * seed as f64 } else { 1.05 });
     let note = claim(&zero, "hrf.fig10.uts").note.as_deref().unwrap();

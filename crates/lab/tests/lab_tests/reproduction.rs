@@ -217,6 +217,22 @@ fn a_wrong_answer_or_a_missing_run_leaves_claims_not_run_with_a_note() {
     assert_eq!(note("hlrc.fig4.scope-only"), "scope-only on color-3, base, seed 1 has no right answer");
     assert_eq!(note("hlrc.fig4.steal-only"), "steal-only on PR-3, base, seed 1 was not run");
     assert_eq!(results.failures().count(), 1);
+    let claim = results.claims.iter().find(|claim| claim.id == "hlrc.fig4.scope-only").unwrap();
+    assert_eq!(claim.stand_ins, [""; 0], "nothing is measured on a stand-in");
+}
+
+#[test]
+fn a_wrong_answer_on_a_variant_is_no_missing_variant() {
+    let figures = ["fig4", "sensitivity"].map(str::to_owned).into();
+    let plan = plan(&Request { figures, seeds: Some(1), ..Request::default() });
+    let row = |(key, _): (&lab::results::RowKey, _)| {
+        let answer_ok = (&*key.variant, &*key.scenario) != ("drain-4", "hlrc");
+        let measured = Measured { cycles: 7, answer_ok, ..Measured::default() };
+        Row { key: key.clone(), system: String::new(), measured }
+    };
+    let results = plan.evaluate(plan.runs().map(row).collect());
+    let claim = results.claims.iter().find(|claim| claim.id == "hlrc.fig4.hlrc").unwrap();
+    assert_eq!(claim.sensitivity_text(), "drain-4: not-run");
 }
 
 #[test]

@@ -194,8 +194,8 @@ impl L1 {
 }
 
 impl Step {
-    /// For statistics: attributes the time of the request from this step on to the access, the
-    /// acquire or the release of the request.
+    /// For statistics: from this step on, the time of the request counts as time of an access, of
+    /// an acquire or of a release, whichever the request is.
     fn spends<P: Leased>(self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) {
         if ask.req.order == Order::Plain {
             return;

@@ -83,7 +83,7 @@ impl<'a> Data<'a> {
         let RowKey { variant, scenario, input, seed } = key;
         let of = || format!("{scenario} on {input}, {variant}, seed {seed}");
         let missing = |what: String| Err(NoValue::Missing(what));
-        let Some(row) = self.rows.get(key) else { return missing(format!("{} was not run", of())) };
+        let Some(row) = self.rows.get(key) else { return Err(NoValue::NotRun(of())) };
         let measured = &row.measured;
         let counts = measured.answer_ok || measured.has_ended() && self.unsound.contains(variant.as_str());
         if !counts {

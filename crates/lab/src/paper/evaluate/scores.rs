@@ -52,8 +52,6 @@ impl Evaluation<'_> {
             return scored;
         };
         scored.measure.clone_from(&measure.text);
-        let is_stand_in = |input: &&String| self.plan.is_stand_in(input);
-        scored.stand_ins = measure.inputs.iter().filter(is_stand_in).cloned().collect();
         scored.variants = self.on_variants(&scored, claim, figure, measure);
         match self.outcome(&mut scored, claim, figure, measure) {
             Ok(status) if self.plan.scale == Scale::FULL => scored.status = status,
@@ -62,6 +60,10 @@ impl Evaluation<'_> {
                 scored.would_be = Some(status);
             }
             Err(why) => scored.note = Some(why.to_string()),
+        }
+        if scored.status != Status::NotRun {
+            let is_stand_in = |input: &&String| self.plan.is_stand_in(input);
+            scored.stand_ins = measure.inputs.iter().filter(is_stand_in).cloned().collect();
         }
         scored
     }
@@ -84,7 +86,8 @@ impl Evaluation<'_> {
     }
 
     /// The status of a claim on each variant of the paper's machine or programs that has all runs of
-    /// the measure. A measure that compares variants has no status on further variants.
+    /// the measure. It is `NotRun` if one of these runs has no right answer. A measure that compares
+    /// variants has no status on further variants.
     fn on_variants(
         &self,
         scored: &Scored,
@@ -104,7 +107,11 @@ impl Evaluation<'_> {
         };
         let status = |variant: &Variant| {
             let there = Evaluation { base: &variant.name, ..*self };
-            let status = there.outcome(&mut scored.clone(), claim, figure, measure).ok()?;
+            let status = match there.outcome(&mut scored.clone(), claim, figure, measure) {
+                Ok(status) => status,
+                Err(NoValue::NotRun(_)) => return None,
+                Err(_) => Status::NotRun,
+            };
             Some(VariantStatus { variant: variant.name.clone(), status })
         };
         variants.iter().filter(is_of_paper).filter_map(status).collect()
@@ -162,8 +169,13 @@ impl Evaluation<'_> {
             };
             found.push(self.of_input(claim, expr, input, &values).ok_or(NoValue::Undefined)?);
         }
-        // The score is that of the first input with the worst status.
-        let worst = found.iter().rev().max_by_key(|of| of.status).ok_or(NoValue::Undefined)?;
+        // The score is that of the input with the worst status, and among several of them, of the one
+        // farthest from the published value.
+        let order = |a: &&InputScore, b: &&InputScore| {
+            let distance = |of: &InputScore| score::distance(claim, of.shown.mean);
+            a.status.cmp(&b.status).then(distance(a).total_cmp(&distance(b)))
+        };
+        let worst = found.iter().rev().max_by(order).ok_or(NoValue::Undefined)?;
         scored.measured = json!(worst.shown.mean);
         scored.interval = Some([worst.shown.low, worst.shown.high]).filter(|_| worst.is_mean);
         if found.len() > 1 || worst.status != Status::Reproduced {
