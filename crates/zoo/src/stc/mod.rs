@@ -448,7 +448,7 @@ stc! {
 stc! {
     /// STC with epoch skipping (only demanded epochs are granted), repaired.
     skipping_repaired::StcEsRepaired, L1: true, Variant::SKIPPING.repaired(), "stc-es-repaired",
-    "stc-es without stale copies and fills", REPAIRS
+    "stc-es without stale copies and without stale fills", REPAIRS
 }
 stc! {
     /// STC with epoch skipping (only demanded epochs are granted) and adaptive bands (conflicts
@@ -461,7 +461,7 @@ stc! {
     /// STC with epoch skipping (only demanded epochs are granted) and adaptive bands (conflicts
     /// change which lines have the same epoch), repaired.
     adaptive_repaired::StcAbRepaired, L1: true, Variant::ADAPTIVE.repaired(), "stc-ab-repaired",
-    "stc-ab without stale copies and fills, and without lost demands for epochs", REPAIRS
+    "stc-ab without stale copies, without stale fills, and without lost demands for epochs", REPAIRS
 }
 stc! {
     /// STC with all optimizations, as published.
@@ -472,7 +472,7 @@ stc! {
 stc! {
     /// STC with all optimizations, repaired.
     manifold_repaired::StcMbRepaired, L1: true, Variant::MANIFOLD.repaired(), "stc-mb-repaired",
-    "stc-mb without stale copies and fills, and without lost demands for epochs", REPAIRS
+    "stc-mb without stale copies, without stale fills, and without lost demands for epochs", REPAIRS
 }
 
 /// Protocols that each lack one property, for a test of this property. They are not in the list of
