@@ -193,8 +193,9 @@ fn claims(all: &[Scored]) -> String {
         "{}: {}. The rules are those of `claims/README.md`. An indicative claim is measured on a scaled \
          input, so it is neither reproduced nor contradicted. The table also names the status that the \
          measured values would have if the input had the published size. The column *other status on* \
-         names the variants of the machine or of the programs on which the claim has another status: `-` if \
-         there are none, and `not run` if no further variant has the runs that the claim needs.\n\n",
+         names the variants of the machine or of the programs on which the claim has another status. The \
+         text `-` means that there are none. The text `not run` means that no other variant has the runs \
+         of the claim.\n\n",
         counted(all.len() as u64, "claim"),
         counts.join(", ")
     );

@@ -135,8 +135,9 @@ fn claims(page: &mut Page, claims: &[Scored]) {
     });
     page.raw(
         "<p class=\"note\">In parentheses: the 95% interval of the mean over the seeds. Other status on: the \
-         variants of the machine or of the programs on which the claim has another status; - if there are \
-         none, and not run if no further variant has the runs that the claim needs.</p>\n",
+         variants of the machine or of the programs on which the claim has another status. The text \
+         - means that there are none. The text not run means that no other variant has the runs of the \
+         claim.</p>\n",
     );
 }
 
