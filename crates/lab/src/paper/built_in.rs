@@ -1,12 +1,14 @@
 //! The claims files and the experiment files of papers that are built into the program.
 
 /// The papers with recorded claims, each with the text of its claims file.
-pub(crate) const PAPERS: [(&str, &str); 5] = [
+pub(crate) const PAPERS: [(&str, &str); 7] = [
     ("hlrc", include_str!("../../../../claims/hlrc.toml")),
     ("hrf", include_str!("../../../../claims/hrf.toml")),
     ("stc", include_str!("../../../../claims/stc.toml")),
     ("dalmia", include_str!("../../../../claims/dalmia.toml")),
-    ("hechtman", include_str!("../../../../claims/hechtman.toml")),
+    ("mttop", include_str!("../../../../claims/mttop.toml")),
+    ("quick-release", include_str!("../../../../claims/quick-release.toml")),
+    ("trees", include_str!("../../../../claims/trees.toml")),
 ];
 
 /// The text of a paper's claims file. Empty for a paper without claims.
