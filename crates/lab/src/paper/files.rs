@@ -188,6 +188,9 @@ pub(super) struct MeasureFile {
     /// The expressions, for a claim that several expressions have similar means. `None` for other
     /// claims.
     pub(super) spread: Option<Vec<Spanned<String>>>,
+    /// The expression, for a claim that its value is larger for each of `inputs` than for each other
+    /// input of the figure. `None` for other claims.
+    pub(super) largest: Option<Spanned<String>>,
     #[serde(default)]
     pub(super) fold: Fold,
     pub(super) inputs: Option<Vec<Spanned<String>>>,

@@ -148,6 +148,7 @@ impl Measure {
                 with.quantities(&mut visit);
             }
             Metric::Spread(values) => values.iter().for_each(|expr| expr.quantities(&mut visit)),
+            Metric::Largest(expr) => expr.quantities(&mut visit),
         }
         is_only
     }
@@ -163,4 +164,7 @@ enum Metric {
     /// The spread of several means. The mean of each expression over the inputs is computed. The
     /// spread is the largest mean divided by the smallest mean, minus one.
     Spread(Vec<Expr>),
+    /// The comparison of the smallest value on the inputs of the measure with the largest value on
+    /// all other inputs of the figure.
+    Largest(Expr),
 }

@@ -340,6 +340,9 @@ impl Resolver<'_> {
         if let Some(values) = &file.spread {
             return self.spread(plan, file, claim.kind, values);
         }
+        if let Some(value) = &file.largest {
+            return self.largest(plan, file, claim.kind, value);
+        }
         if claim.kind != Kind::Order && !claim.has_figure() {
             let message =
                 format!("claim `{id}` has no measured number, expected a table `[[litmus]]` for it");
@@ -430,6 +433,28 @@ impl Resolver<'_> {
         let text = format!("spread of the means of {}", texts.join(", "));
         let inputs = self.inputs(plan, file)?;
         Ok(Measure { claim: id.clone(), text, what: Metric::Spread(what), fold: file.fold, inputs })
+    }
+
+    fn largest(
+        &self,
+        plan: &FigurePlan,
+        file: &MeasureFile,
+        kind: Kind,
+        value: &Spanned<String>,
+    ) -> Result<Measure, Error> {
+        let id = file.claim.get_ref();
+        let what = Metric::Largest(self.expr(plan, value)?);
+        let inputs = self.inputs(plan, file)?;
+        let is_alone = file.value.is_none() && file.holds.is_none() && file.fold == Fold::Mean;
+        if kind != Kind::Order || !is_alone || inputs.len() >= plan.inputs.len() {
+            let message = format!(
+                "claim `{id}`: `largest` needs the kind `order` and some of the inputs of the figure, without \
+                 `value`, `holds` or `fold`"
+            );
+            return Err(self.source.error(file.claim.span(), message));
+        }
+        let text = format!("{} is largest on {}", value.get_ref(), inputs.join(", "));
+        Ok(Measure { claim: id.clone(), text, what, fold: file.fold, inputs })
     }
 
     /// Parses an expression and checks that the figure has every scenario and variant that the

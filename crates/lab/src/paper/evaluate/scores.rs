@@ -7,7 +7,7 @@ use workloads::graph::stand_in::Scale;
 
 use super::{Evaluation, interval_of, place};
 use crate::paper::claims::{Claim, Kind};
-use crate::paper::expr::{Comparison, Expr, NoValue};
+use crate::paper::expr::{Comparison, Expr, NoValue, Relation};
 use crate::paper::files::Fold;
 use crate::paper::litmus::Litmus;
 use crate::paper::statistics::{
@@ -82,6 +82,7 @@ impl Evaluation<'_> {
             Metric::Order(order) => self.order_claim(scored, figure, measure, order),
             Metric::Rises(rising, with) => self.rises_claim(scored, figure, measure, [rising, with]),
             Metric::Spread(values) => self.spread_claim(scored, claim, figure, measure, values),
+            Metric::Largest(expr) => self.largest_claim(scored, figure, measure, expr),
         }
     }
 
@@ -279,6 +280,30 @@ impl Evaluation<'_> {
         Ok(score::mean_figure(claim, found))
     }
 
+    /// Finds the status of the claim that a value is larger for each input of the measure than for
+    /// each other input of the figure. For each seed, it compares the smallest value of the first
+    /// inputs with the largest value of the others.
+    fn largest_claim(
+        &self,
+        scored: &mut Scored,
+        figure: &FigurePlan,
+        measure: &Measure,
+        value: &Expr,
+    ) -> Result<Status, NoValue> {
+        let is_other = |input: &&String| !measure.inputs.contains(input);
+        let others: Vec<String> = figure.inputs.iter().filter(is_other).cloned().collect();
+        let least = |values: &[f64]| values.iter().copied().reduce(f64::min);
+        let greatest = |values: &[f64]| values.iter().copied().reduce(f64::max);
+        let named = self.folded(value, place(figure), &measure.inputs, least)?;
+        let rest = self.folded(value, place(figure), &others, greatest)?;
+        let compared = Compared::new(&named, Relation::Greater, &rest)?;
+        scored.measured = json!([compared.json(&measure.text, "smallest against largest of the others")]);
+        if compared.status != Status::Reproduced {
+            scored.note = Some(compared.note("smallest against largest of the others"));
+        }
+        Ok(compared.status)
+    }
+
     fn order_claim(
         &self,
         scored: &mut Scored,
@@ -296,24 +321,12 @@ impl Evaluation<'_> {
             for comparison in order {
                 let side = |expr: &Expr| self.folded(expr, here, inputs, mean);
                 let (lefts, rights) = (side(&comparison.left)?, side(&comparison.right)?);
-                let differences: Vec<f64> =
-                    lefts.iter().zip(&rights).map(|(left, right)| left - right).collect();
-                let difference = interval(&differences).ok_or(NoValue::Undefined)?;
-                let of = |values: &[f64]| mean(values).ok_or(NoValue::Undefined);
-                let (left, right) = (of(&lefts)?, of(&rights)?);
-                let outcome = score::compare(difference, comparison.relation, left.abs().max(right.abs()));
-                let holds = outcome == Status::Reproduced;
-                status = status.max(outcome);
+                let compared = Compared::new(&lefts, comparison.relation, &rights)?;
                 let input = if inputs.len() == 1 { inputs[0].as_str() } else { "mean" };
-                found.push(json!({
-                    "comparison": comparison.text, "input": input,
-                    "left": left, "right": right, "difference": [difference.low, difference.high],
-                    "holds": holds, "status": outcome.name(),
-                }));
-                if !holds {
-                    let decimals = if right.abs() < 1000.0 { 4 } else { 0 };
-                    let open = if outcome == Status::Inconclusive { ", the seeds do not decide" } else { "" };
-                    fails.push(format!("{input}: {left:.decimals$} against {right:.decimals$}{open}"));
+                status = status.max(compared.status);
+                found.push(compared.json(&comparison.text, input));
+                if compared.status != Status::Reproduced {
+                    fails.push(compared.note(input));
                 }
             }
         }
@@ -353,6 +366,44 @@ fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>
     scored.measure = texts.join("; ");
     scored.measured = json!(found);
     scored.status = if holds { Status::Reproduced } else { Status::Contradicted };
+}
+
+/// The result of a comparison of two values over all seeds.
+struct Compared {
+    left: f64,
+    right: f64,
+    /// The left value minus the right value.
+    difference: Interval,
+    status: Status,
+}
+
+impl Compared {
+    /// Compares the values of each seed.
+    fn new(lefts: &[f64], relation: Relation, rights: &[f64]) -> Result<Compared, NoValue> {
+        let differences: Vec<f64> = lefts.iter().zip(rights).map(|(left, right)| left - right).collect();
+        let difference = interval(&differences).ok_or(NoValue::Undefined)?;
+        let of = |values: &[f64]| mean(values).ok_or(NoValue::Undefined);
+        let (left, right) = (of(lefts)?, of(rights)?);
+        let status = score::compare(difference, relation, left.abs().max(right.abs()));
+        Ok(Compared { left, right, difference, status })
+    }
+
+    fn json(&self, comparison: &str, input: &str) -> Value {
+        let Compared { left, right, difference, status } = self;
+        json!({
+            "comparison": comparison, "input": input,
+            "left": left, "right": right, "difference": [difference.low, difference.high],
+            "holds": *status == Status::Reproduced, "status": status.name(),
+        })
+    }
+
+    /// The two values and what they say, for a comparison that does not hold.
+    fn note(&self, input: &str) -> String {
+        let (left, right) = (self.left, self.right);
+        let decimals = if right.abs() < 1000.0 { 4 } else { 0 };
+        let open = if self.status == Status::Inconclusive { ", the seeds do not decide" } else { "" };
+        format!("{input}: {left:.decimals$} against {right:.decimals$}{open}")
+    }
 }
 
 /// The status of a claim on one input, and the measured value that determines the status.
