@@ -4,6 +4,8 @@
 //! caches. The driver (such as the simulator) offers operations in program order. For each
 //! operation it follows the verdict of the rule, and it reports when the operation is complete.
 
+use smallvec::SmallVec;
+
 use crate::request::Order;
 
 crate::symbols! {
@@ -14,14 +16,26 @@ crate::symbols! {
         /// A GPU wavefront: independent accesses overlap. No later operation passes an acquire. A
         /// release waits for all earlier operations.
         Gpu,
-        /// Stores wait in a store buffer, and loads wait until the buffer is empty, so that the
-        /// core is sequentially consistent.
+        /// Stores wait in a write buffer, which sends them one by one in program order. Every other
+        /// operation waits until the buffer is empty, so the core is sequentially consistent.
         ScWriteBuffer,
-        /// Loads pass older stores and read from the core's own buffered stores.
+        /// Stores wait in a write buffer, which sends them one by one in program order. Loads pass
+        /// the stores in the buffer, but cannot read them: a load of a byte that a store in the
+        /// buffer writes waits until this store is complete. Every other operation waits until the
+        /// buffer is empty.
         Tso,
-        /// Independent accesses overlap. No later operation passes an acquire. A release waits for
-        /// all earlier operations. Loads read from the core's own outstanding stores.
+        /// The rule is `Tso`, but a load reads from the stores in the core's own write buffer.
+        TsoForwarding,
+        /// Accesses overlap and may complete in any order. Accesses of the same bytes keep their
+        /// order if one of them writes: the later access waits for the earlier one, as in a miss
+        /// register, and the core continues. No later operation passes an acquire. A release and a
+        /// fence wait for all earlier operations.
         Rmo,
+        /// The rule is `Rmo`, but the stores wait in a write buffer, which sends them one by one in
+        /// program order.
+        RmoFifo,
+        /// The rule is `Gpu`, but a load reads from the core's own outstanding stores.
+        RmoForwarding,
     }
 }
 
@@ -37,8 +51,24 @@ impl IssueRule {
             IssueRule::Gpu => "gpu",
             IssueRule::ScWriteBuffer => "sc-wb",
             IssueRule::Tso => "tso",
+            IssueRule::TsoForwarding => "tso-forwarding",
             IssueRule::Rmo => "rmo",
+            IssueRule::RmoFifo => "rmo-fifo",
+            IssueRule::RmoForwarding => "rmo-forwarding",
         }
+    }
+
+    /// Whether the core accepts stores at once, so that a thread never waits for its own store. The
+    /// core keeps an accepted store until it is complete.
+    #[must_use]
+    pub const fn buffers_stores(self) -> bool {
+        !matches!(self, IssueRule::InOrder | IssueRule::Gpu)
+    }
+
+    /// Whether stores leave the core one by one in program order.
+    const fn orders_stores(self) -> bool {
+        use IssueRule::{RmoFifo, ScWriteBuffer, Tso, TsoForwarding};
+        matches!(self, ScWriteBuffer | Tso | TsoForwarding | RmoFifo)
     }
 }
 
@@ -115,74 +145,142 @@ impl IssueOp {
 pub enum Verdict {
     /// Send the operation now.
     Send,
-    /// Buffer the store: the core continues, and [`Issue::completed`] returns the store
-    /// when it must be sent.
-    Buffer,
+    /// Keep the operation at the core. The core continues, and [`Issue::completed`] returns the
+    /// operation when it must be sent.
+    Keep,
     /// Read the bytes of the load from this older store.
     Forward(IssueId),
     /// Do not send the operation; offer it again after a completion.
     Hold,
 }
 
+/// An operation that waits at the core for older operations.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Kept {
+    op: IssueOp,
+    /// The older operations that must be complete before this one is sent.
+    behind: Vec<IssueId>,
+}
+
 /// The outstanding operations of one thread or wavefront.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Issue {
     rule: IssueRule,
+    /// The number of stores that the write buffer holds.
+    entries: u32,
     /// Operations that are sent but not complete, in program order.
     sent: Vec<IssueOp>,
-    /// Stores in the store buffer, in program order.
-    buffered: Vec<IssueOp>,
+    /// Operations that the core keeps, in program order.
+    kept: Vec<Kept>,
 }
 
 impl Issue {
-    /// The state of a core without outstanding operations.
+    /// The state of a core without outstanding operations. Its write buffer holds any number of
+    /// stores.
     #[must_use]
     pub fn new(rule: IssueRule) -> Self {
-        Issue { rule, sent: Vec::new(), buffered: Vec::new() }
+        Issue::with_buffer(rule, u32::MAX)
+    }
+
+    /// The state of a core without outstanding operations. If the rule buffers stores, a store waits
+    /// while `entries` older stores are outstanding. A buffer has at least one entry.
+    #[must_use]
+    pub fn with_buffer(rule: IssueRule, entries: u32) -> Self {
+        Issue { rule, entries: entries.max(1), sent: Vec::new(), kept: Vec::new() }
+    }
+
+    /// The issue rule of the core.
+    #[inline]
+    #[must_use]
+    pub fn rule(&self) -> IssueRule {
+        self.rule
     }
 
     /// Whether no operation is outstanding.
     #[inline]
     #[must_use]
     pub fn is_idle(&self) -> bool {
-        self.sent.is_empty() && self.buffered.is_empty()
+        self.sent.is_empty() && self.kept.is_empty()
     }
 
     /// Offers the next operation in program order. Returns the decision about it.
+    ///
+    /// `meets` says whether the operation accesses a byte that the given older operation also
+    /// accesses. The rules `Tso`, `Rmo` and `RmoFifo` ask it, for an outstanding operation whose
+    /// range of addresses overlaps the range of `op`. All other rules compare the ranges only.
     #[inline]
-    pub fn offer(&mut self, op: IssueOp) -> Verdict {
-        let verdict = self.verdict(&op);
+    pub fn offer(&mut self, op: IssueOp, meets: impl Fn(IssueId) -> bool) -> Verdict {
+        let verdict = self.verdict(&op, &meets);
         match verdict {
             Verdict::Send => self.sent.push(op),
-            Verdict::Buffer => self.buffered.push(op),
+            Verdict::Keep => {
+                let older = self.outstanding().filter(|older| self.orders(older, &op, &meets));
+                let behind = older.map(|older| older.id).collect();
+                self.kept.push(Kept { op, behind });
+            }
             Verdict::Forward(_) | Verdict::Hold => {}
         }
         verdict
     }
 
-    fn verdict(&self, op: &IssueOp) -> Verdict {
+    fn verdict(&self, op: &IssueOp, meets: &impl Fn(IssueId) -> bool) -> Verdict {
         if self.is_idle() {
             return Verdict::Send;
         }
+        let is_load = op.kind == IssueKind::Load;
         match self.rule {
             IssueRule::InOrder => Verdict::Hold,
             IssueRule::Gpu => self.relaxed(op),
-            IssueRule::Rmo if self.sent.iter().any(IssueOp::blocks_later) => Verdict::Hold,
-            IssueRule::Rmo => self.forwarded(op).unwrap_or_else(|| self.relaxed(op)),
-            IssueRule::ScWriteBuffer => self.buffered_store(op).unwrap_or(Verdict::Hold),
-            IssueRule::Tso if op.kind == IssueKind::Load && !op.order.releases() => self.tso_load(op),
-            IssueRule::Tso => self.buffered_store(op).unwrap_or(Verdict::Hold),
+            _ if op.kind == IssueKind::Store && self.is_full() => Verdict::Hold,
+            IssueRule::RmoForwarding if self.sent.iter().any(IssueOp::blocks_later) => Verdict::Hold,
+            IssueRule::RmoForwarding => self.forwarded(op).unwrap_or_else(|| self.relaxed(op)),
+            IssueRule::Rmo | IssueRule::RmoFifo => self.rmo(op, meets),
+            IssueRule::Tso if is_load && op.order != Order::SeqCst => self.tso_load(op, meets),
+            IssueRule::TsoForwarding if is_load && !op.order.releases() => self.tso_forwarding_load(op),
+            IssueRule::ScWriteBuffer | IssueRule::Tso | IssueRule::TsoForwarding => self.buffered_store(op),
         }
     }
 
-    /// The verdict `Buffer` for a store that is not sequentially consistent, if all sent and
-    /// incomplete operations are stores. Otherwise `None`.
-    fn buffered_store(&self, op: &IssueOp) -> Option<Verdict> {
-        let behind_stores = self.sent.iter().all(|o| o.kind == IssueKind::Store);
-        (op.kind == IssueKind::Store && op.order != Order::SeqCst && behind_stores).then_some(Verdict::Buffer)
+    /// All operations that are not complete.
+    fn outstanding(&self) -> impl Iterator<Item = &IssueOp> {
+        self.sent.iter().chain(self.kept.iter().map(|kept| &kept.op))
     }
 
-    fn tso_load(&self, op: &IssueOp) -> Verdict {
+    /// Whether the write buffer holds no further store.
+    fn is_full(&self) -> bool {
+        let stores = self.outstanding().filter(|older| older.kind == IssueKind::Store);
+        stores.count() as u64 >= u64::from(self.entries)
+    }
+
+    /// Whether the rule lets `op` be sent only after the `older` operation is complete, while the
+    /// core continues.
+    fn orders(&self, older: &IssueOp, op: &IssueOp, meets: &impl Fn(IssueId) -> bool) -> bool {
+        let are_stores = older.kind == IssueKind::Store && op.kind == IssueKind::Store;
+        (are_stores && self.rule.orders_stores()) || (older.conflicts(op) && meets(older.id))
+    }
+
+    /// The verdict about an operation that may wait in the write buffer. A store that is not
+    /// sequentially consistent waits there if all sent and incomplete operations are stores. Every
+    /// other operation waits until all older operations are complete.
+    fn buffered_store(&self, op: &IssueOp) -> Verdict {
+        let behind_stores = self.sent.iter().all(|o| o.kind == IssueKind::Store);
+        let is_kept = op.kind == IssueKind::Store && op.order != Order::SeqCst && behind_stores;
+        if is_kept { Verdict::Keep } else { Verdict::Hold }
+    }
+
+    /// The verdict about a load under TSO with a write buffer that loads cannot read. The load
+    /// passes older stores, except a sequentially consistent one and one that writes a byte of the
+    /// load. Loads stay in order.
+    fn tso_load(&self, op: &IssueOp, meets: &impl Fn(IssueId) -> bool) -> Verdict {
+        let is_behind = |older: &IssueOp| {
+            older.kind != IssueKind::Store
+                || older.order == Order::SeqCst
+                || (older.overlaps(op) && meets(older.id))
+        };
+        if self.outstanding().any(is_behind) { Verdict::Hold } else { Verdict::Send }
+    }
+
+    fn tso_forwarding_load(&self, op: &IssueOp) -> Verdict {
         if self.sent.iter().any(|o| o.kind != IssueKind::Store || o.order == Order::SeqCst) {
             return Verdict::Hold;
         }
@@ -195,15 +293,32 @@ impl Issue {
     /// a store: it waits under TSO. `None` means that this function decides nothing and the caller
     /// must decide.
     fn forwarded(&self, op: &IssueOp) -> Option<Verdict> {
+        let kept = self.kept.iter().rev().map(|kept| &kept.op);
+        let mut overlapped = kept.chain(self.sent.iter().rev()).filter(|o| o.overlaps(op) && o.writes());
         if op.kind != IssueKind::Load || op.order.acquires() {
-            let older = self.buffered.iter().rev().chain(self.sent.iter().rev());
-            let mut overlapped = older.filter(|o| o.overlaps(op) && o.writes());
-            return (self.rule == IssueRule::Tso).then(|| overlapped.next().map(|_| Verdict::Hold)).flatten();
+            let waits = self.rule == IssueRule::TsoForwarding && overlapped.next().is_some();
+            return waits.then_some(Verdict::Hold);
         }
-        let older = self.buffered.iter().rev().chain(self.sent.iter().rev());
-        let store = older.into_iter().find(|o| o.writes() && o.overlaps(op))?;
+        let store = overlapped.next()?;
         let covers = store.is_plain_store() && store.first <= op.first && op.last <= store.last;
         Some(if covers { Verdict::Forward(store.id) } else { Verdict::Hold })
+    }
+
+    /// The verdict of a core with relaxed memory order. An access waits at the core for an older
+    /// access of the same bytes, as in a miss register, and the core continues. No later operation
+    /// passes an acquire. A release, a fence and a sequentially consistent access wait for all
+    /// earlier operations.
+    fn rmo(&self, op: &IssueOp, meets: &impl Fn(IssueId) -> bool) -> Verdict {
+        let waits_for_all = op.kind == IssueKind::Fence
+            || op.order == Order::SeqCst
+            || (op.kind != IssueKind::Load && op.order.releases());
+        if waits_for_all || self.outstanding().any(IssueOp::blocks_later) {
+            Verdict::Hold
+        } else if self.outstanding().any(|older| self.orders(older, op, meets)) {
+            Verdict::Keep
+        } else {
+            Verdict::Send
+        }
     }
 
     /// The verdict of a GPU core. Independent accesses overlap. No later operation passes an
@@ -219,90 +334,25 @@ impl Issue {
         if blocked { Verdict::Hold } else { Verdict::Send }
     }
 
-    /// Reports that a sent operation is complete. Returns the buffered store that must
-    /// be sent now, if any.
-    pub fn completed(&mut self, id: IssueId) -> Option<IssueId> {
-        let at = self.sent.iter().position(|o| o.id == id)?;
+    /// Reports that a sent operation is complete. Returns the kept operations that must be sent
+    /// now, in program order.
+    pub fn completed(&mut self, id: IssueId) -> SmallVec<[IssueId; 2]> {
+        let mut ready = SmallVec::new();
+        let Some(at) = self.sent.iter().position(|o| o.id == id) else { return ready };
         self.sent.remove(at);
-        if self.buffered.is_empty() || self.sent.iter().any(|o| o.kind != IssueKind::Load) {
-            return None;
-        }
-        let next = self.buffered.remove(0);
-        self.sent.push(next);
-        Some(next.id)
+        let sent = &mut self.sent;
+        self.kept.retain_mut(|kept| {
+            kept.behind.retain(|older| *older != id);
+            let is_ready = kept.behind.is_empty();
+            if is_ready {
+                sent.push(kept.op);
+                ready.push(kept.op.id);
+            }
+            !is_ready
+        });
+        ready
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn op(id: u32, kind: IssueKind, order: Order, first: u64) -> IssueOp {
-        IssueOp { id: IssueId(id), kind, order, first, last: first + 3 }
-    }
-
-    fn verdict(rule: IssueRule, first: IssueOp, second: IssueOp) -> Verdict {
-        let mut issue = Issue::new(rule);
-        assert_eq!(issue.offer(first), Verdict::Send);
-        issue.offer(second)
-    }
-
-    use IssueKind::{Fence, Load, Rmw, Store};
-    use Order::{Acquire, Plain, Relaxed, Release, SeqCst};
-
-    #[test]
-    fn each_rule_allows_the_overlaps_of_its_model() {
-        let (x, y) = (0, 8);
-        let cases = [
-            // Each entry: rule, earlier operation, later operation, verdict about the later one.
-            (IssueRule::InOrder, op(0, Load, Plain, x), op(1, Load, Plain, y), Verdict::Hold),
-            (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Load, Plain, y), Verdict::Send),
-            (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Store, Plain, x), Verdict::Hold),
-            (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Load, Plain, x), Verdict::Send),
-            (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Load, Relaxed, x), Verdict::Send),
-            (IssueRule::Gpu, op(0, Load, Relaxed, x), op(1, Load, Relaxed, y), Verdict::Send),
-            (IssueRule::Gpu, op(0, Load, Relaxed, x), op(1, Load, Relaxed, x), Verdict::Hold),
-            (IssueRule::Gpu, op(0, Load, Relaxed, x), op(1, Load, Plain, x + 2), Verdict::Hold),
-            (IssueRule::Rmo, op(0, Load, Relaxed, x), op(1, Load, Plain, x), Verdict::Hold),
-            (IssueRule::Gpu, op(0, Load, Acquire, x), op(1, Load, Plain, y), Verdict::Hold),
-            (IssueRule::Gpu, op(0, Load, Plain, x), op(1, Store, Release, y), Verdict::Hold),
-            (IssueRule::Gpu, op(0, Store, Release, x), op(1, Load, Plain, y), Verdict::Send),
-            (IssueRule::Gpu, op(0, Store, SeqCst, x), op(1, Load, SeqCst, y), Verdict::Hold),
-            (IssueRule::Gpu, op(0, Rmw, Relaxed, x), op(1, Fence, Acquire, y), Verdict::Hold),
-            (IssueRule::ScWriteBuffer, op(0, Store, Plain, x), op(1, Load, Plain, y), Verdict::Hold),
-            (IssueRule::ScWriteBuffer, op(0, Store, Plain, x), op(1, Store, Plain, y), Verdict::Buffer),
-            (IssueRule::Tso, op(0, Store, Plain, x), op(1, Load, Plain, y), Verdict::Send),
-            (IssueRule::Tso, op(0, Store, Plain, x), op(1, Load, Plain, x), Verdict::Forward(IssueId(0))),
-            (IssueRule::Tso, op(0, Store, Plain, x), op(1, Load, Plain, x + 2), Verdict::Hold),
-            (IssueRule::Tso, op(0, Store, Plain, x), op(1, Store, Plain, y), Verdict::Buffer),
-            (IssueRule::Tso, op(0, Store, Plain, x), op(1, Fence, SeqCst, y), Verdict::Hold),
-            (IssueRule::Rmo, op(0, Store, Plain, x), op(1, Load, Plain, x), Verdict::Forward(IssueId(0))),
-            (IssueRule::Rmo, op(0, Store, Plain, x), op(1, Store, Plain, y), Verdict::Send),
-        ];
-        for (rule, first, second, want) in cases {
-            assert_eq!(verdict(rule, first, second), want, "{rule:?}: {first:?} then {second:?}");
-        }
-    }
-
-    #[test]
-    fn a_load_from_an_own_store_passes_no_acquire() {
-        let mut issue = Issue::new(IssueRule::Rmo);
-        assert_eq!(issue.offer(op(0, Store, Relaxed, 0)), Verdict::Send);
-        assert_eq!(issue.offer(op(1, Load, Acquire, 8)), Verdict::Send);
-        assert_eq!(issue.offer(op(2, Load, Relaxed, 0)), Verdict::Hold);
-        assert_eq!(issue.completed(IssueId(1)), None);
-        assert_eq!(issue.offer(op(2, Load, Relaxed, 0)), Verdict::Forward(IssueId(0)));
-    }
-
-    #[test]
-    fn buffered_stores_leave_one_by_one_in_program_order() {
-        let mut issue = Issue::new(IssueRule::Tso);
-        for id in 0..3 {
-            issue.offer(op(id, Store, Plain, u64::from(id) * 8));
-        }
-        assert_eq!(issue.completed(IssueId(0)), Some(IssueId(1)));
-        assert_eq!(issue.completed(IssueId(1)), Some(IssueId(2)));
-        assert_eq!(issue.completed(IssueId(2)), None);
-        assert!(issue.is_idle());
-    }
-}
+mod tests;

@@ -264,6 +264,33 @@ mod tests {
     }
 
     #[test]
+    fn each_issue_rule_is_read_by_its_name() {
+        use proto::Symbol as _;
+        let read = |name: &str| with("issue_rule = \"gpu\"", &format!("issue_rule = \"{name}\""));
+        for &rule in proto::issue::IssueRule::ALL {
+            assert_eq!(proto::issue::IssueRule::from(read(rule.label()).unwrap().issue_rule), rule);
+        }
+        assert_eq!(read("sc-write-buffer").unwrap().issue_rule, IssueRule::ScWriteBuffer);
+        let simple = read("sc-simple").unwrap();
+        assert!(toml::to_string(&simple).unwrap().contains("issue_rule = \"sc-simple\""));
+        let error = read("tso-2").unwrap_err();
+        assert!(error.contains("`tso-2`") && error.contains("`sc-wb`"), "{error}");
+    }
+
+    #[test]
+    fn a_write_buffer_needs_an_issue_rule_that_has_one() {
+        let entries =
+            |number: &str| with("lanes = 64 ", &format!("write_buffer_entries = {number}\nlanes = 64 "));
+        let mut system = entries("4").unwrap();
+        let found = system.problems().remove(0);
+        assert!(found.message.starts_with("4 entries with an `issue_rule` without"), "{}", found.message);
+        system.issue_rule = IssueRule::Tso;
+        assert_eq!(system.problems(), []);
+        let error = entries("0").unwrap_err();
+        assert!(error.contains("a whole number from 1 to 4294967295"), "{error}");
+    }
+
+    #[test]
     fn an_impossible_machine_is_reported_by_its_key() {
         let key = |from: &str, to: &str| -> Vec<String> {
             with(from, to).unwrap().problems().iter().map(|found| found.key()).collect()
@@ -278,6 +305,8 @@ mod tests {
         assert_eq!(key("banks = 4 ", "banks = 3 "), ["l2.bytes"]);
         assert_eq!(key("rows = 4 ", "rows = 3 "), ["noc.topology"]);
         assert_eq!(key("lanes = 64 ", "lanes = 65 "), ["cu.lanes"]);
+        let buffer = "write_buffer_entries = 4\nlanes = 64 ";
+        assert_eq!(key("lanes = 64 ", buffer), ["cu.write_buffer_entries"]);
         assert_eq!(key("vector_op_pj = 3.7", "vector_op_pj = -3.7"), ["energy.vector_op_pj"]);
         assert_eq!(key("vector_op_pj = 3.7", "vector_op_pj = nan"), ["energy.vector_op_pj"]);
         assert_eq!(key("row_miss_cycles = 50 ", "row_miss_cycles = 5 "), ["dram.row_miss_cycles"]);

@@ -429,9 +429,14 @@ impl Machine {
 
     /// Gives an input to the station (controller with its parked inputs) of the part (the state of
     /// one node), and carries out the effects of the station's step.
-    pub(crate) fn deliver(&mut self, mut part: Part, input: StationInput) -> PartResult<Part> {
-        let mut inputs: SmallVec<[StationInput; 2]> = SmallVec::new();
-        inputs.push(self.at_clock_of(&part, input));
+    pub(crate) fn deliver(&mut self, part: Part, input: StationInput) -> PartResult<Part> {
+        let input = self.at_clock_of(&part, input);
+        self.deliver_all(part, SmallVec::from_slice(&[input]))
+    }
+
+    /// Gives these inputs to the station of the part one after the other, and then the requests that
+    /// cores send because of the answers.
+    fn deliver_all(&mut self, mut part: Part, mut inputs: SmallVec<[StationInput; 2]>) -> PartResult<Part> {
         let mut next = 0;
         while next < inputs.len() {
             let input = inputs[next];
@@ -475,13 +480,13 @@ impl Machine {
     /// part.
     pub(crate) fn hand(&mut self, part: u32, word: Word) -> PartResult<u32> {
         let mut part = self.parts.thing(part).clone();
-        let input = match word {
-            Word::StationInput(input) => Some(input),
+        let inputs: SmallVec<[StationInput; 2]> = match word {
+            Word::StationInput(input) => SmallVec::from_slice(&[self.at_clock_of(&part, input)]),
             Word::Answer { entry, slot, data } => self.answer(&mut part, (entry, slot.0), data)?,
-            Word::Group { cu, threads } => self.arrive(&mut part, cu, &threads)?,
+            Word::Group { cu, threads } => self.arrive(&mut part, cu, &threads)?.into_iter().collect(),
         };
-        if let Some(input) = input {
-            part = self.deliver(part, input)?;
+        if !inputs.is_empty() {
+            part = self.deliver_all(part, inputs)?;
         }
         part.wires.sort_unstable();
         self.settled(part)

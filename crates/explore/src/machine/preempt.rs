@@ -16,7 +16,7 @@
 use std::sync::Arc;
 
 use litmus::program::{Instr, Level, Program, ThreadId, ThreadSet};
-use proto::{Agent, Boundary, PlanKey, Request};
+use proto::{Agent, Boundary, ByteMask, PlanKey, Request};
 use smallvec::SmallVec;
 
 use crate::machine::controllers::{StationInput, Word};
@@ -243,7 +243,8 @@ impl Machine {
         let request = self.controllers.request(request);
         self.change_group(part, thread, |t, state| {
             if t == thread {
-                state.pending.push(Pending { id: 0, pc: state.pc, lanes: 1, request, value: 0 });
+                let (pc, mask) = (state.pc, ByteMask::NONE);
+                state.pending.push(Pending { id: 0, pc, lanes: 1, request, mask, value: 0 });
             }
         });
         self.ask_for(part, thread, 0, request)

@@ -2,7 +2,7 @@
 
 use litmus::program::{BinaryOp, Expr, Instr, Level, LocId, Program, Reg, Value};
 use proto::issue::{Issue, IssueId, IssueOp, IssueRule, Verdict};
-use proto::{Agent, Issuer, LINE_BYTES_MAX, LineData, Op, Request, Rmw, RmwKind};
+use proto::{Agent, ByteMask, Issuer, LINE_BYTES_MAX, LineData, Op, Request, Rmw, RmwKind};
 use smallvec::SmallVec;
 
 use crate::machine::live;
@@ -77,6 +77,8 @@ pub(crate) struct Pending {
     /// The number of instructions that the operation combines.
     pub(crate) lanes: u8,
     pub(crate) request: u32,
+    /// The bytes of its line that the operation accesses.
+    pub(crate) mask: ByteMask,
     /// The value that a store writes, for forwarding to younger loads.
     pub(crate) value: i32,
 }
@@ -90,8 +92,7 @@ pub(crate) enum Offer {
     Silent(ThreadState),
     /// The thread sends a request under this id. It then has the state `next`.
     Send { id: u8, request: Request, next: ThreadState },
-    /// The core keeps a store back in its store buffer, and sends it later. The thread then has the
-    /// state `next`.
+    /// The core keeps the request back, and sends it later. The thread then has the state `next`.
     Keep { id: u8, request: Request, next: ThreadState },
 }
 
@@ -100,8 +101,8 @@ pub(crate) enum Offer {
 pub(crate) struct Completed {
     /// The locations that the operation read, each with its value.
     pub(crate) reads: SmallVec<[(LocId, Value); 1]>,
-    /// The id of a store that was kept back until now and must be sent.
-    pub(crate) send: Option<u8>,
+    /// The ids of operations that were kept back until now and must be sent.
+    pub(crate) sends: SmallVec<[u8; 1]>,
 }
 
 /// The reason why a thread cannot continue.
@@ -307,8 +308,12 @@ impl Code {
         };
         let mut next = state.clone();
         let value = self.operand(&request) as i32;
-        let pending = Pending { id, pc: state.pc, lanes, request: 0, value };
-        match next.issue.offer(op) {
+        let pending = Pending { id, pc: state.pc, lanes, request: 0, mask: request.mask, value };
+        let meets = |older: IssueId| {
+            let older = state.pending.iter().find(|p| IssueId(u32::from(p.id)) == older);
+            older.is_none_or(|older| older.mask.overlaps(request.mask))
+        };
+        match next.issue.offer(op, meets) {
             Verdict::Hold => Ok(Offer::Nothing),
             Verdict::Forward(from) => {
                 let from = state.pending.iter().find(|p| IssueId(u32::from(p.id)) == from);
@@ -331,7 +336,7 @@ impl Code {
                     self.settle(thread, &mut next)?;
                 }
                 Ok(match verdict {
-                    Verdict::Buffer => Offer::Keep { id, request, next },
+                    Verdict::Keep => Offer::Keep { id, request, next },
                     _ => Offer::Send { id, request, next },
                 })
             }
@@ -351,7 +356,8 @@ impl Code {
         let at = state.pending.iter().position(|p| p.id == id);
         let at = at.ok_or_else(|| fault("gets an answer to a request that is not outstanding"))?;
         let pending = state.pending.remove(at);
-        let send = state.issue.completed(IssueId(u32::from(id))).map(|id| id.0 as u8);
+        let sends = state.issue.completed(IssueId(u32::from(id))).into_iter();
+        let sends = sends.map(|id| id.0 as u8).collect();
         let mut reads = SmallVec::new();
         if request.reads() {
             let data = data.ok_or_else(|| fault("gets an answer without the data that it reads"))?;
@@ -371,7 +377,7 @@ impl Code {
             self.finish(thread, state, instr, (request, read))?;
         }
         self.settle(thread, state)?;
-        Ok(Completed { reads, send })
+        Ok(Completed { reads, sends })
     }
 
     /// Continues the thread after an instruction whose access is complete. `read` is the value that

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use litmus::program::Value;
 use proto::{LineData, Op, PlanKey};
+use smallvec::SmallVec;
 
 use crate::machine::controllers::{StationInput, Word};
 use crate::machine::thread::{Offer, ResidencyState, ThreadError, ThreadState};
@@ -70,17 +71,19 @@ impl Machine {
     }
 
     /// Continues a thread of the part (the state of one node) with the answer to its request.
-    /// `slot` holds the node that the request entered, and the request's slot at that node. If the
-    /// core now sends a store that it kept back, and this store enters the part's own controller,
-    /// returns the store.
+    /// `slot` holds the node that the request entered, and the request's slot at that node. The core
+    /// may now send requests that it kept back. Returns those that enter the part's own controller.
     pub(crate) fn answer(
         &mut self,
         part: &mut Part,
         slot: (u8, u32),
         data: Option<u32>,
-    ) -> PartResult<Option<StationInput>> {
-        let Some((thread, id, request)) = self.reply(part, slot, data)? else { return Ok(None) };
-        self.ask_for(part, thread, id, request)
+    ) -> PartResult<SmallVec<[StationInput; 2]>> {
+        let mut inputs = SmallVec::new();
+        for (thread, id, request) in self.reply(part, slot, data)? {
+            inputs.extend(self.ask_for(part, thread, id, request)?);
+        }
+        Ok(inputs)
     }
 
     /// Makes a request of a thread of the part (the state of one node). Returns the request if it
@@ -107,14 +110,14 @@ impl Machine {
         Ok(None)
     }
 
-    /// Continues a thread with the answer to its request. If the core now sends a store that it
-    /// kept back, returns the store's thread, id and request.
+    /// Continues a thread with the answer to its request. Returns the requests that the core kept
+    /// back and now sends, each with its thread, its id and its number.
     fn reply(
         &mut self,
         part: &mut Part,
         (entry, slot): (u8, u32),
         data: Option<u32>,
-    ) -> PartResult<Option<(u8, u8, u32)>> {
+    ) -> PartResult<SmallVec<[(u8, u8, u32); 1]>> {
         let (thread, id) = self.slots.thread(entry, slot).ok_or_else(|| {
             Arc::from(format!(
                 "{} answers the request in slot {slot}, but no request has this slot",
@@ -132,7 +135,7 @@ impl Machine {
         if state.residency.state != ResidencyState::Runs {
             self.record_answer(thread, pending.request, None::<Value>.into_iter());
             self.has_moved(part, thread);
-            return Ok(None);
+            return Ok(SmallVec::new());
         }
         let request = *self.controllers.request_of(pending.request);
         let data: Option<LineData> = data.map(|data| *self.controllers.line_of(data));
@@ -142,10 +145,10 @@ impl Machine {
             .map_err(|error| self.note_error(error))?;
         self.reads.extend(completed.reads.iter().copied());
         self.record_answer(thread, pending.request, completed.reads.into_iter().map(|(_, value)| value));
-        let send = completed.send.and_then(|id| state.pending.iter().find(|p| p.id == id));
-        let send = send.map(|p| (thread, p.id, p.request));
+        let kept = |id: &u8| state.pending.iter().find(|p| p.id == *id);
+        let sends = completed.sends.iter().filter_map(kept).map(|p| (thread, p.id, p.request)).collect();
         part.threads[at].1 = self.threads.number(state);
-        Ok(send)
+        Ok(sends)
     }
 
     /// Lets the threads of a part (the state of one node) pass each barrier that all threads of the

@@ -243,7 +243,10 @@ fn describe(machine: &Machine, state: &[u32], mv: Move) -> ((usize, usize), Stri
             let text = match offer {
                 Some(Ok(crate::machine::thread::Offer::Send { request, .. })) => asks(machine, &request),
                 Some(Ok(crate::machine::thread::Offer::Keep { request, .. })) => {
-                    format!("{}, kept in the store buffer of the core", asks(machine, &request))
+                    format!(
+                        "{}, kept at the core until earlier accesses are complete",
+                        asks(machine, &request)
+                    )
                 }
                 _ => "continues without a request".to_owned(),
             };

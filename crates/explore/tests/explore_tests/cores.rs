@@ -4,8 +4,8 @@
 use explore::claim::Claim;
 use explore::verify::{self, Options, Status, Test, Verification};
 use explore::{Bounds, Explorer, Limits, Outcome, Placement, Requirements, Subject};
-use proto::WritePolicy;
 use proto::issue::IssueRule;
+use proto::{Symbol as _, WritePolicy};
 use std::collections::BTreeSet;
 use zoo::no_l1::NoL1;
 
@@ -55,6 +55,16 @@ fn own_store_first() -> Test {
     test("SB+own", [&["x=1", "x", "y"], &["y=1", "y", "x"]])
 }
 
+/// A test in which one thread reads a word twice while another thread writes it.
+fn same_address_reads() -> Test {
+    test("CoRR", [&["x=1"], &["x", "x"]])
+}
+
+/// A test in which a thread writes a word twice, and then reads it.
+fn own_stores() -> Test {
+    test("CoWWR", [&["x=1", "x=2", "x"], &["x", "x=3"]])
+}
+
 fn outcomes(test: &Test, core: IssueRule) -> BTreeSet<Outcome> {
     let program = test.program();
     let placement = Placement::spread(&program);
@@ -75,22 +85,61 @@ fn is_weaker(test: &Test, core: IssueRule, model: &str) -> bool {
 
 #[test]
 fn each_core_is_as_weak_as_its_model_and_no_weaker() {
-    use IssueRule::{Gpu, InOrder, Rmo, ScWriteBuffer, Tso};
-    let all = [store_buffering(), message_passing(), load_buffering(), own_store_first()];
+    use IssueRule::{Gpu, InOrder, Rmo, RmoFifo, RmoForwarding, ScWriteBuffer, Tso, TsoForwarding};
+    let all = [
+        store_buffering(),
+        message_passing(),
+        load_buffering(),
+        own_store_first(),
+        same_address_reads(),
+        own_stores(),
+    ];
+    let models = [
+        ("sc", &[InOrder, ScWriteBuffer] as &[IssueRule]),
+        ("tso", &[Tso, TsoForwarding]),
+        ("rmo", &[Rmo, RmoFifo, RmoForwarding]),
+    ];
     for test in &all {
-        for (core, model) in [(InOrder, "sc"), (ScWriteBuffer, "sc"), (Tso, "tso"), (Rmo, "rmo")] {
-            assert!(!is_weaker(test, core, model), "{} with {} cores", test.name, core.label());
+        for (model, cores) in models {
+            for &core in cores {
+                assert!(!is_weaker(test, core, model), "{} with {} cores", test.name, core.label());
+            }
         }
     }
-    assert!(is_weaker(&store_buffering(), Tso, "sc"));
-    assert!(!is_weaker(&message_passing(), Tso, "sc"));
-    assert!(!is_weaker(&load_buffering(), Tso, "sc"));
+    for core in [Tso, TsoForwarding] {
+        assert!(is_weaker(&store_buffering(), core, "sc"), "{}", core.label());
+        assert!(!is_weaker(&message_passing(), core, "sc"), "{}", core.label());
+        assert!(!is_weaker(&load_buffering(), core, "sc"), "{}", core.label());
+    }
     for test in &all[..3] {
-        for core in [Rmo, Gpu] {
+        for core in [Rmo, RmoFifo, RmoForwarding, Gpu] {
             assert!(is_weaker(test, core, "sc"), "{} with {} cores", test.name, core.label());
         }
     }
     assert!(is_weaker(&message_passing(), Rmo, "tso"));
+}
+
+/// A core whose write buffer loads cannot read waits with the load of its own store. A core with
+/// relaxed memory order runs past such a load.
+#[test]
+fn a_thread_that_reads_its_own_store_first_is_reordered_by_these_cores() {
+    use IssueRule::{Gpu, InOrder, Rmo, RmoFifo, RmoForwarding, ScWriteBuffer, Tso, TsoForwarding};
+    let reordered = |core| is_weaker(&own_store_first(), core, "sc");
+    for core in [InOrder, ScWriteBuffer, Tso, Gpu] {
+        assert!(!reordered(core), "{}", core.label());
+    }
+    for core in [TsoForwarding, Rmo, RmoFifo, RmoForwarding] {
+        assert!(reordered(core), "{}", core.label());
+    }
+}
+
+/// The model `rmo` lets two reads of one word swap. The channels and the bank keep the order of two reads
+/// of one word, as a miss register does, so no core shows the swap.
+#[test]
+fn no_core_reads_one_word_out_of_order() {
+    for &core in IssueRule::ALL {
+        assert!(!is_weaker(&same_address_reads(), core, "sc"), "{}", core.label());
+    }
 }
 
 fn verified(claims: &'static [proto::Claim]) -> Verification {
@@ -108,11 +157,13 @@ fn a_claim_is_verified_with_its_own_cores_and_refuted_with_weaker_ones() {
     }
     const STRONG: &[IssueRule] = &[IssueRule::InOrder, IssueRule::ScWriteBuffer];
     const TOTAL: &[IssueRule] = &[IssueRule::Tso];
-    const RIGHT: &[proto::Claim] = &[claim("sc", STRONG), claim("tso", TOTAL)];
+    const RELAXED: &[IssueRule] = &[IssueRule::Rmo, IssueRule::RmoFifo];
+    const RIGHT: &[proto::Claim] = &[claim("sc", STRONG), claim("tso", TOTAL), claim("rmo", RELAXED)];
     const WRONG: &[proto::Claim] = &[claim("sc", TOTAL)];
     let right = verified(RIGHT);
     let named = |model: &str, status| (model.to_owned(), status);
-    assert_eq!(right.claims, [named("sc", Status::Verified), named("tso", Status::Verified)]);
+    let each = ["sc", "tso", "rmo"].map(|model| named(model, Status::Verified));
+    assert_eq!(right.claims, each);
     let wrong = verified(WRONG);
     assert_eq!(wrong.claims, [named("sc", Status::Refuted)]);
     assert!(wrong.findings.iter().all(|finding| finding.bounds.core == IssueRule::Tso));

@@ -100,6 +100,7 @@ impl AddressMap {
         }
         system.pages = PageSpec { bytes: self.line_bytes as u32, placement: PagePlacement::FirstTouch };
         system.issue_rule = rule(bounds.core);
+        system.cu.write_buffer_entries = None;
         system.cu.count = cus;
         // A wavefront that waits for its turn occupies its SIMD unit, so each wavefront gets its
         // own SIMD unit.
@@ -154,7 +155,10 @@ fn rule(rule: IssueRule) -> config::IssueRule {
         IssueRule::Gpu => config::IssueRule::Gpu,
         IssueRule::ScWriteBuffer => config::IssueRule::ScWriteBuffer,
         IssueRule::Tso => config::IssueRule::Tso,
+        IssueRule::TsoForwarding => config::IssueRule::TsoForwarding,
         IssueRule::Rmo => config::IssueRule::Rmo,
+        IssueRule::RmoFifo => config::IssueRule::RmoFifo,
+        IssueRule::RmoForwarding => config::IssueRule::RmoForwarding,
     }
 }
 

@@ -83,6 +83,16 @@ impl System {
             );
             found.push(Problem::new("cu", "work_group_slots", message));
         }
+        if let Some(entries) = cu.write_buffer_entries
+            && !proto::issue::IssueRule::from(self.issue_rule).buffers_stores()
+        {
+            let message = format!(
+                "{} with an `issue_rule` without a write buffer, expected `sc-wb`, `tso`, `tso-forwarding`, \
+                 `rmo`, `rmo-fifo` or `rmo-forwarding`",
+                counted(u64::from(entries), "entry")
+            );
+            found.push(Problem::new("cu", "write_buffer_entries", message));
+        }
     }
 
     fn check_l1(&self, found: &mut Vec<Problem>) {

@@ -37,24 +37,38 @@ pub enum IssueRule {
     Gpu,
     /// One operation at a time, each complete before the next one issues.
     InOrder,
-    /// Sequential consistency with a store buffer: a load waits until the store buffer is empty.
+    /// Sequential consistency without a write buffer, under the name of Hechtman's thesis, 3.3.1. It
+    /// is the same rule as `InOrder`.
+    ScSimple,
+    /// Sequential consistency with a write buffer: stores leave the buffer in program order, and
+    /// every other operation waits until the buffer is empty.
+    #[serde(rename = "sc-wb", alias = "sc-write-buffer")]
     ScWriteBuffer,
-    /// Total store order (TSO): a load may pass older stores, and reads from buffered stores of its
-    /// own core.
+    /// Total store order (TSO): a load may pass older stores. It cannot read the write buffer: it
+    /// waits until each older store of the same bytes is complete.
     Tso,
-    /// Relaxed memory order (RMO): the rule is `Gpu`, but a load also reads from outstanding stores
-    /// of its own core.
+    /// The rule is `Tso`, but a load reads from buffered stores of its own core.
+    TsoForwarding,
+    /// Relaxed memory order (RMO): accesses overlap and complete in any order, up to a fence. Accesses
+    /// of the same bytes keep their order if one of them writes.
     Rmo,
+    /// The rule is `Rmo`, but stores leave the write buffer in program order.
+    RmoFifo,
+    /// The rule is `Gpu`, but a load also reads from outstanding stores of its own core.
+    RmoForwarding,
 }
 
 impl From<IssueRule> for proto::issue::IssueRule {
     fn from(rule: IssueRule) -> Self {
         match rule {
             IssueRule::Gpu => proto::issue::IssueRule::Gpu,
-            IssueRule::InOrder => proto::issue::IssueRule::InOrder,
+            IssueRule::InOrder | IssueRule::ScSimple => proto::issue::IssueRule::InOrder,
             IssueRule::ScWriteBuffer => proto::issue::IssueRule::ScWriteBuffer,
             IssueRule::Tso => proto::issue::IssueRule::Tso,
+            IssueRule::TsoForwarding => proto::issue::IssueRule::TsoForwarding,
             IssueRule::Rmo => proto::issue::IssueRule::Rmo,
+            IssueRule::RmoFifo => proto::issue::IssueRule::RmoFifo,
+            IssueRule::RmoForwarding => proto::issue::IssueRule::RmoForwarding,
         }
     }
 }
@@ -81,12 +95,21 @@ pub struct CuSpec {
     /// The rule that selects which ready wavefront of a SIMD unit issues next.
     pub scheduler: Scheduler,
     /// The maximum number of posted accesses of one wavefront. A posted access is a store, or an
-    /// atomic without a result, that is not answered yet although its wavefront has continued. If a
+    /// atomic without a result, that is not answered yet although its wavefront has continued. An
+    /// issue rule with a write buffer accepts every store, whatever this number is. If a
     /// wavefront has this number of posted accesses, it does not continue after its next store or
     /// atomic without a result, but waits until the first memory level answers that access. If the
     /// limit is 0, the wavefront waits in this way after each of these accesses.
     #[serde(default, skip_serializing_if = "number::is_zero", deserialize_with = "number::whole_u32")]
     pub posted_stores: u32,
+    /// The number of stores that the write buffer of a wavefront holds, if the issue rule has one.
+    /// The next store of the wavefront waits for room. `None` means that there is always room.
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "number::some_positive_u32"
+    )]
+    pub write_buffer_entries: Option<u32>,
 }
 
 /// The cycles for which one vector operation occupies its SIMD unit, for each class of operation.

@@ -1,6 +1,6 @@
 //! Instructions: operations of wavefronts, the host or kernel boundaries, from issue to completion.
 
-use kernel::{Action, LANES_MAX, Mask, OpId, Packed, Posted};
+use kernel::{Action, OpId, Posted};
 use proto::issue::IssueId;
 use proto::{
     ArrayId, Boundary, Hints, Issuer, KernelId, Level, LineData, Op, Order, PlanKey, Request, Scope, Width,
@@ -49,9 +49,8 @@ pub(crate) enum Phase {
 #[derive(Debug)]
 pub(crate) struct Instr {
     pub(crate) owner: Owner,
-    /// The operation of the program that waits for this instruction. `None` if no operation waits:
-    /// the issue rule has let the program continue early, or the instruction is an acquire or
-    /// release at the beginning or end of a kernel, or for a work-group that moves.
+    /// The operation of the program. `None` if the instruction is an acquire or release at the
+    /// beginning or end of a kernel, or for a work-group that moves.
     pub(crate) op: Option<OpId>,
     pub(crate) issue: IssueId,
     pub(crate) phase: Phase,
@@ -70,11 +69,11 @@ pub(crate) struct Instr {
     /// sends no request to a station (a controller of the protocol).
     pub(crate) is_forwarded: bool,
     /// Whether the instruction is a store or update after which its wavefront has continued without
-    /// waiting for the answer (`cu.posted_stores`).
+    /// waiting for the answer: a store in a write buffer, or a posted access (`cu.posted_stores`).
     pub(crate) is_posted: bool,
-    /// The operands of a buffered store whose wavefront has continued. `None` for all other
-    /// operations.
-    pub(crate) kept: Option<Box<BufferedStore>>,
+    /// The line requests of an instruction that the issue rule keeps until earlier instructions are
+    /// complete. `None` for all other instructions.
+    pub(crate) kept: Option<Box<[LinePart]>>,
 }
 
 impl Instr {
@@ -173,16 +172,6 @@ pub(crate) struct RequestHead {
     pub(crate) width: Width,
     pub(crate) wavefront: u32,
     pub(crate) work_group: u32,
-}
-
-/// A copy of the operands of a store. The copy stays valid after the program has continued and has
-/// removed the operation of the store.
-#[derive(Debug)]
-pub(crate) struct BufferedStore {
-    pub(super) exec: Mask,
-    pub(super) data: Packed,
-    pub(super) addresses: [u64; LANES_MAX],
-    pub(super) parts: Vec<LinePart>,
 }
 
 impl RequestHead {

@@ -1,19 +1,20 @@
 //! Issue of operations: the issue rule, local memory, and the start of line requests.
 
-use kernel::{Action, OpId, Posted, Session, Space};
+use kernel::{Action, OpId, Ops, Posted, Session, Space};
 use proto::Order;
 use proto::issue::{IssueId, Verdict};
 
 use crate::cores::Cores;
 use crate::cores::coalesce::LinePart;
-use crate::cores::instr::{BufferedStore, Instr, Owner, Phase, RequestHead};
+use crate::cores::instr::{Instr, Owner, Phase, RequestHead};
 use crate::cores::lds::{perform, turns};
-use crate::cores::operands::{describe, examine, forwarded, issue_op, split};
+use crate::cores::operands::{describe, examine, forwarded, issue_op, shares_byte, split};
 use crate::cores::wave::{LastOp, Stage};
 use crate::engine::{Engine, Event};
 use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::probe::Probe;
+use crate::slab::Slab;
 
 /// The result of offering an operation to the issue rule, and the next step for the caller.
 #[derive(Clone, Copy, Debug)]
@@ -28,9 +29,21 @@ pub(crate) enum Issued {
     Order { instr: u32 },
     /// The instruction is a barrier whose acquire and release semantics are `order`.
     Barrier { instr: u32, order: Order },
-    /// The operation is a store that waits in the issue rule's buffer while its wavefront
+    /// The issue rule keeps the instruction until earlier ones are complete. Its wavefront
     /// continues.
-    Buffered,
+    Kept { instr: u32 },
+}
+
+/// Whether an operation shares a byte with the older instruction `older` of its wavefront. `issued`
+/// has the instructions of the wavefront that are not complete.
+fn meets(
+    (issued, instrs, ops): (&[(IssueId, u32)], &Slab<Instr>, &Ops),
+    older: IssueId,
+    op: &Posted,
+) -> bool {
+    let instr = issued.iter().find(|(issue, _)| *issue == older).and_then(|&(_, number)| instrs.get(number));
+    let older = instr.and_then(|instr| instr.op);
+    older.is_none_or(|older| shares_byte(op, ops.get(older)))
 }
 
 impl Cores<'_> {
@@ -52,7 +65,8 @@ impl Cores<'_> {
             other.apply(ops.get_mut(id));
         }
         let op = ops.get(id);
-        let verdict = wave.issue.offer(issue_op(op, issue));
+        let under_way = (wave.issued.as_slice(), &self.instrs, &*ops);
+        let verdict = wave.issue.offer(issue_op(op, issue), |older| meets(under_way, older, op));
         if verdict == Verdict::Hold {
             wave.stage = Stage::Held(id);
             return Issued::Here;
@@ -67,13 +81,22 @@ impl Cores<'_> {
         drop(ops);
         match verdict {
             Verdict::Send | Verdict::Hold => self.start(engine, reports, session, number, id, (issue, true)),
-            Verdict::Buffer => self.start(engine, reports, session, number, id, (issue, false)),
+            Verdict::Keep => self.start(engine, reports, session, number, id, (issue, false)),
             Verdict::Forward(from) => self.forward(engine, reports, session, number, id, (issue, from)),
         }
     }
 
-    /// Starts an operation. If `is_sent` is false, the operation is a store, and joins the buffered
-    /// stores of its wavefront.
+    /// Whether the issue rule lets an operation of a wavefront issue now.
+    pub(crate) fn may_issue(&self, session: &Session, number: u32, id: OpId) -> bool {
+        let (wave, ops) = (&self.waves[number as usize], session.ops());
+        let op = ops.get(id);
+        let under_way = (wave.issued.as_slice(), &self.instrs, &*ops);
+        let mut issue = wave.issue.clone();
+        issue.offer(issue_op(op, IssueId(wave.next_issue)), |older| meets(under_way, older, op))
+            != Verdict::Hold
+    }
+
+    /// Starts an operation. If `is_sent` is false, the issue rule keeps the operation.
     fn start<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
@@ -99,7 +122,11 @@ impl Cores<'_> {
             (Action::Load | Action::Store | Action::Rmw { .. }, Space::Lds) => {
                 drop(ops);
                 instr.phase = Phase::Lds;
+                instr.kept = (!is_sent).then(Box::default);
                 let instr = self.add_to_wave(number, instr);
+                if !is_sent {
+                    return Issued::Kept { instr };
+                }
                 self.access_lds(engine, reports, session, number, (id, instr));
                 return Issued::Here;
             }
@@ -118,20 +145,22 @@ impl Cores<'_> {
         if is_sent {
             return Issued::Lines { instr: self.add_to_wave(number, instr) };
         }
-        let addresses = core::array::from_fn(|lane| op.addr(lane).0);
-        let parts = self.parts.clone();
-        instr.kept = Some(Box::new(BufferedStore { exec: op.exec, data: op.data, addresses, parts }));
-        instr.op = None;
-        let instr = self.add_to_wave(number, instr);
-        self.waves[number as usize].buffered.push((issue, instr));
-        Issued::Buffered
+        instr.kept = Some(self.parts.as_slice().into());
+        Issued::Kept { instr: self.add_to_wave(number, instr) }
     }
 
-    /// Lets a wavefront continue without waiting for a store or update that it has issued, unless
-    /// too many of its stores and updates are outstanding. Returns whether the wavefront continues.
+    /// Lets a wavefront continue without waiting for a store or update that it has issued. The write
+    /// buffer of an issue rule accepts every store. Otherwise the wavefront waits if too many of its
+    /// stores and updates are outstanding. Returns whether the wavefront continues.
     pub(crate) fn post(&mut self, session: &Session, number: u32, instr: u32, id: OpId) -> bool {
         let wave = &mut self.waves[number as usize];
-        if wave.posted >= self.system.cu.posted_stores || session.ops().get(id).reads() {
+        let (reads, is_store) = {
+            let ops = session.ops();
+            let op = ops.get(id);
+            (op.reads(), matches!(op.action, Action::Store))
+        };
+        let is_buffered = is_store && wave.issue.rule().buffers_stores();
+        if reads || !(is_buffered || wave.posted < self.system.cu.posted_stores) {
             return false;
         }
         let Some(instr) = self.instrs.get_mut(instr) else { return false };
@@ -142,8 +171,14 @@ impl Cores<'_> {
     }
 
     fn add_to_wave(&mut self, wave: u32, instr: Instr) -> u32 {
-        self.waves[wave as usize].outstanding += 1;
-        self.instrs.insert(instr)
+        let wave = &mut self.waves[wave as usize];
+        wave.outstanding += 1;
+        let issue = instr.issue;
+        let number = self.instrs.insert(instr);
+        if wave.issue.rule().buffers_stores() {
+            wave.issued.push((issue, number));
+        }
+        number
     }
 
     /// Splits an operation of the host into line requests, which [`Cores::take_parts`] then
@@ -154,18 +189,17 @@ impl Cores<'_> {
         self.parts.len()
     }
 
-    /// Removes a store from its wavefront's buffer and returns its instruction.
-    pub(crate) fn unbuffer(&mut self, number: u32, issue: IssueId) -> Option<u32> {
-        let buffered = &mut self.waves[number as usize].buffered;
-        let at = buffered.iter().position(|&(id, _)| id == issue)?;
-        Some(buffered.remove(at).1)
+    /// The number of an instruction of a wavefront that is not complete, on a machine whose issue
+    /// rule buffers stores.
+    pub(crate) fn issued(&self, number: u32, issue: IssueId) -> Option<u32> {
+        let issued = &self.waves[number as usize].issued;
+        issued.iter().find(|&&(id, _)| id == issue).map(|&(_, instr)| instr)
     }
 
-    /// Takes the line requests out of a buffered store. `None` if the instruction is not a buffered
-    /// store.
-    pub(crate) fn take_buffered_parts(&mut self, instr: u32) -> Option<Vec<LinePart>> {
-        let kept = self.instrs.get_mut(instr)?.kept.as_mut()?;
-        Some(core::mem::take(&mut kept.parts))
+    /// Takes the line requests out of an instruction that the issue rule has kept until now. `None`
+    /// if it has not kept the instruction.
+    pub(crate) fn take_kept_parts(&mut self, instr: u32) -> Option<Box<[LinePart]>> {
+        self.instrs.get_mut(instr)?.kept.take()
     }
 
     /// Completes a load with the bytes of an older store of the same wavefront. This store is not
@@ -179,9 +213,7 @@ impl Cores<'_> {
         id: OpId,
         (issue, from): (IssueId, IssueId),
     ) -> Issued {
-        let owner = Owner::Wave(number);
-        let is_from = |instr: &&Instr| instr.owner == owner && instr.issue == from && instr.op != Some(id);
-        let store = self.instrs.iter().map(|(_, instr)| instr).find(is_from);
+        let store = self.issued(number, from).and_then(|store| self.instrs.get(store));
         let mut ops = session.ops();
         let Some(values) = store.and_then(|store| forwarded(&ops, store, ops.get(id))) else {
             // The store covers the load's address range but not every word of it.
@@ -198,7 +230,7 @@ impl Cores<'_> {
         drop(ops);
         reports.tally.counts.loads += 1;
         let now = engine.now();
-        let instr = Instr::new(now, owner, head, 0);
+        let instr = Instr::new(now, Owner::Wave(number), head, 0);
         let instr = Instr { op: Some(id), issue, is_forwarded: true, done_at: now + 1, ..instr };
         let instr = self.add_to_wave(number, instr);
         engine.at(now + 1, Event::Complete(instr));
@@ -207,7 +239,7 @@ impl Cores<'_> {
 
     /// Performs an access to local memory. The values are available at once; the
     /// banks determine the latency.
-    fn access_lds<Pr: Probe>(
+    pub(crate) fn access_lds<Pr: Probe>(
         &mut self,
         engine: &mut Engine,
         reports: &mut Reports<'_, Pr>,

@@ -115,10 +115,7 @@ pub(super) fn request(session: &Session, instr: &Instr, part: &LinePart, line_by
     let mut request = instr.head.request(part);
     if matches!(request.op, Op::Store | Op::Rmw(_)) {
         let width = instr.head.width;
-        if let Some(kept) = &instr.kept {
-            let address = |lane: usize| kept.addresses[lane];
-            gather_operands(&kept.data, address, width, part, line_bytes, &mut request.data);
-        } else if let Some(id) = instr.op {
+        if let Some(id) = instr.op {
             let ops = session.ops();
             let op = ops.get(id);
             let address = |lane: usize| op.addr(lane).0;
@@ -175,24 +172,36 @@ fn is_run(lanes: u64) -> bool {
 /// The values that a load reads from an older store of its wavefront, one value for each lane.
 /// `None` if the store does not write every word that the load reads.
 pub(super) fn forwarded(ops: &kernel::Ops, store: &Instr, load: &Posted) -> Option<[u64; LANES_MAX]> {
+    let from = ops.get(store.op?);
+    if from.width != load.width {
+        return None;
+    }
     let mut values = [0; LANES_MAX];
     for lane in load.exec.iter() {
         let address = load.addr(lane).0;
-        values[lane] = match (&store.kept, store.op) {
-            (Some(kept), _) if store.head.width == load.width => {
-                let mut lanes = (0..LANES_MAX).rev();
-                let lane = lanes.find(|&l| kept.exec.has(l) && kept.addresses[l] == address)?;
-                kept.data.get(lane, load.width)
-            }
-            (None, Some(id)) if store.head.width == load.width => {
-                let from = ops.get(id);
-                let lanes = (0..LANES_MAX).rev().find(|&l| from.exec.has(l) && from.addr(l).0 == address)?;
-                from.value(lanes)
-            }
-            _ => return None,
-        };
+        let storing = (0..LANES_MAX).rev().find(|&l| from.exec.has(l) && from.addr(l).0 == address)?;
+        values[lane] = from.value(storing);
     }
     Some(values)
+}
+
+/// Whether two accesses of one wavefront share a byte, in any of their lanes.
+pub(super) fn shares_byte(first: &Posted, second: &Posted) -> bool {
+    let (first_bytes, second_bytes) = (first.width.bytes() as u64, second.width.bytes() as u64);
+    let mut starts = [0; LANES_MAX];
+    let mut count = 0;
+    for lane in second.exec.iter() {
+        starts[count] = second.addr(lane).0;
+        count += 1;
+    }
+    let starts = &mut starts[..count];
+    starts.sort_unstable();
+    first.space == second.space
+        && first.exec.iter().any(|lane| {
+            let start = first.addr(lane).0;
+            let next = starts.partition_point(|&other| other + second_bytes <= start);
+            starts.get(next).is_some_and(|&other| other < start + first_bytes)
+        })
 }
 
 /// Reports an operation to the watch, which detects wavefronts that repeat the same operations.

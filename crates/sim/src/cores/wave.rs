@@ -49,8 +49,9 @@ pub(crate) struct Wave {
     pub(super) tail: Work,
     pub(crate) issue: Issue,
     pub(crate) next_issue: u32,
-    /// The stores in the issue rule's store buffer, each with the number of its instruction.
-    pub(crate) buffered: Vec<(IssueId, u32)>,
+    /// The instructions of the wavefront that are not complete, each with its number, if the issue
+    /// rule buffers stores. Otherwise empty.
+    pub(crate) issued: Vec<(IssueId, u32)>,
     /// The number of the wavefront's instructions that are not complete.
     pub(crate) outstanding: u32,
     /// The number of incomplete stores and updates after which the wavefront has continued without
@@ -62,6 +63,8 @@ pub(crate) struct Wave {
 impl Wave {
     pub(crate) fn new(system: &System, number: u32) -> Wave {
         let slots = system.cu.wavefront_slots;
+        let rule = system.issue_rule.into();
+        let entries = system.cu.write_buffer_entries;
         Wave {
             task: None,
             at: WaveAt { cu: number / slots, slot: number % slots, ..WaveAt::default() },
@@ -72,9 +75,9 @@ impl Wave {
             waits_for: None,
             ended: false,
             tail: Work::default(),
-            issue: Issue::new(system.issue_rule.into()),
+            issue: entries.map_or_else(|| Issue::new(rule), |entries| Issue::with_buffer(rule, entries)),
             next_issue: 0,
-            buffered: Vec::new(),
+            issued: Vec::new(),
             outstanding: 0,
             posted: 0,
             last: None,

@@ -1,10 +1,7 @@
 //! A machine that follows a script of moves. Some events, such as the arrival of a message, wait
 //! until a move names them. See [`crate::follow`].
 
-use proto::issue::{IssueId, Verdict};
-
 use crate::cores::instr::{Owner, Phase};
-use crate::cores::operands::issue_op;
 use crate::cores::wave::Stage;
 use crate::engine::Event;
 use crate::led::moves::{End, FollowError, MadeMove, Move, MoveIssuer, Script};
@@ -193,10 +190,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
         if let Event::Simd(unit) = event
             && let Some(wave) = self.cores.running(unit)
         {
-            let wave = self.cores.wave(wave);
-            let Stage::Arithmetic(Some(op)) = wave.stage else { return None };
-            let op = issue_op(self.session.ops().get(op), IssueId(wave.next_issue));
-            if wave.issue.clone().offer(op) == Verdict::Hold {
+            let Stage::Arithmetic(Some(op)) = self.cores.wave(wave).stage else { return None };
+            if !self.cores.may_issue(&self.session, wave, op) {
                 return None;
             }
         }

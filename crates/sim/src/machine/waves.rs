@@ -77,10 +77,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.queue_fence(now, instr, Order::Release, Phase::BarrierRelease);
             }
             Issued::Barrier { instr, .. } => self.cores.arrive_at_barrier(&mut self.engine, instr),
-            // The operation is complete for its program although no request was sent yet.
-            Issued::Buffered => {
-                self.session.ops().complete(id);
-                self.accepted(now, number, id);
+            Issued::Kept { instr } => {
+                if self.cores.post(&self.session, number, instr, id) {
+                    self.accepted(now, number, id);
+                }
             }
         }
     }
@@ -101,10 +101,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
         }
     }
 
-    /// Sends a store from its wavefront's buffer to the port of its station (controller).
-    fn send_buffered(&mut self, now: Cycle, number: u32, issue: IssueId) {
-        let Some(instr) = self.cores.unbuffer(number, issue) else { return };
-        if !self.holds_back(instr) {
+    /// Sends an instruction that the issue rule has kept until now to the port of its station
+    /// (controller), or performs its access to local memory.
+    fn send_kept(&mut self, now: Cycle, number: u32, issue: IssueId) {
+        let Some(instr) = self.cores.issued(number, issue) else { return };
+        let kept = self.cores.instr(instr).filter(|instr| instr.phase == Phase::Lds);
+        if let Some(op) = kept.and_then(|instr| instr.op) {
+            let Machine { cores, engine, reports, session, .. } = self;
+            cores.access_lds(engine, reports, session, number, (op, instr));
+        } else if !self.holds_back(instr) {
             self.send_held(now, instr);
         }
     }
@@ -117,7 +122,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             Some(Owner::Group(group)) => return self.send_for_group(now, group, instr),
             _ => return,
         };
-        if let Some(parts) = self.cores.take_buffered_parts(instr) {
+        if let Some(parts) = self.cores.take_kept_parts(instr) {
             self.queue_lines(now, agent, instr, &parts);
         }
     }
@@ -162,6 +167,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
     fn complete_in_wave(&mut self, now: Cycle, number: u32, instr: &Instr) {
         let wave = self.cores.wave_mut(number);
         wave.posted -= u32::from(instr.is_posted);
+        wave.issued.retain(|&(issue, _)| issue != instr.issue);
         // A wavefront that has continued with this operation may wait for another one.
         let waits_for_other = instr.is_posted && wave.stage == Stage::Idle && wave.waits_for.is_some();
         if !matches!(wave.stage, Stage::Arithmetic(_)) && !waits_for_other {
@@ -184,8 +190,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             }
             ops.complete(id);
         }
-        if let Some(next) = wave.issue.completed(instr.issue) {
-            self.send_buffered(now, number, next);
+        for next in wave.issue.completed(instr.issue) {
+            self.send_kept(now, number, next);
         }
         self.op_completed(now, number, instr.op);
     }

@@ -144,8 +144,17 @@ fn kernels_that_end_at_device_scope_leave_dirty_lines_in_the_l2() {
 
 #[test]
 fn every_issue_rule_and_scheduler_computes_the_same() {
-    let rules =
-        [IssueRule::InOrder, IssueRule::Gpu, IssueRule::ScWriteBuffer, IssueRule::Tso, IssueRule::Rmo];
+    let rules = [
+        IssueRule::InOrder,
+        IssueRule::ScSimple,
+        IssueRule::Gpu,
+        IssueRule::ScWriteBuffer,
+        IssueRule::Tso,
+        IssueRule::TsoForwarding,
+        IssueRule::Rmo,
+        IssueRule::RmoFifo,
+        IssueRule::RmoForwarding,
+    ];
     for rule in rules {
         for scheduler in [Scheduler::OldestFirst, Scheduler::RoundRobin] {
             let mut system = system("hlrc-8cu");
@@ -179,7 +188,7 @@ fn a_load_after_a_buffered_store_forwards_the_value_of_the_storing_lane() {
         Answer::new().with_array("seen", &host, seen).await
     });
     let mut system = system("hlrc-8cu");
-    system.issue_rule = IssueRule::Tso;
+    system.issue_rule = IssueRule::TsoForwarding;
     on::<Hlrc>(&system, program).answer.expect("seen", &[2u32]).unwrap();
 }
 

@@ -74,8 +74,8 @@ fn machines() -> [Bounds; 5] {
         COMBINING.evicting(),
         COMBINING.tight().chiplets(2, (1, 1)),
         COMBINING.core(IssueRule::Gpu),
-        through.in_full().core(IssueRule::Tso),
-        drop.evicting().core(IssueRule::Rmo),
+        through.in_full().core(IssueRule::TsoForwarding),
+        drop.evicting().core(IssueRule::RmoForwarding),
     ]
 }
 
