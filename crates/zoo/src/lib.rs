@@ -9,9 +9,6 @@ use proto::{Info, Protocol};
 pub mod parts;
 pub mod registration;
 
-// This family is not offered by name yet, because its verification is not complete.
-pub mod lease;
-
 /// A function that is generic over the protocol. [`with`] finds the protocol by its name, and calls
 /// the function for this protocol.
 pub trait Visit {
@@ -53,10 +50,11 @@ protocols! {
     gpu_vi::{GpuVi},
     stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
     tc::{TcStrong, TcWeak, TcWeakRepaired},
+    lease::{Rcc, GTsc, GTscRepaired},
 }
 
 /// Whether the protocol is a published one that reads stale copies in many programs.
 #[must_use]
 pub fn reads_stale_copies(name: &str) -> bool {
-    stc::REFUTED.contains(&name) || tc::REFUTED.contains(&name)
+    stc::REFUTED.contains(&name) || tc::REFUTED.contains(&name) || lease::REFUTED.contains(&name)
 }

@@ -95,6 +95,11 @@ fn tc_weak_reads_a_copy_after_a_message_that_was_passed_on() {
     refuted_and_repaired::<zoo::tc::TcWeak, zoo::tc::TcWeakRepaired>("drf", &[1, 0]);
 }
 
+#[test]
+fn g_tsc_reads_a_copy_after_a_bank_has_started_its_times_again() {
+    refuted_and_repaired::<zoo::lease::GTsc, zoo::lease::GTscRepaired>("sc", &[1, 0]);
+}
+
 /// A program in which an access releases and a fence acquires.
 const MIXED: &str = "OPENCL MP+release-fence
 

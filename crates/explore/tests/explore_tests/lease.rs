@@ -1,11 +1,77 @@
-//! Leases in logical time: the writes of the strong forms (RCC and repaired G-TSC) are atomic,
-//! although copies with older bytes remain readable.
+//! Leases in logical time: the writes of `rcc` and `g-tsc-repaired` are atomic, although copies with
+//! older bytes remain readable. In the weak form of `rcc`, loads and writes have separate times. It
+//! keeps all claims except `sc`.
 
 use explore::claim::Claim;
-use explore::verify::Test;
-use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject};
-use proto::{Protocol, WritePolicy};
-use zoo::lease::{GTscRepaired, Rcc};
+use explore::verify::{self, Machines, Options, Status, Test};
+use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, corpus};
+use proto::parts::Host;
+use proto::{
+    Agent, Claim as Claimed, Info, Kind, Levels, NodeId, PlanKey, Protocol, Setting, Settings, WritePolicy,
+};
+use proto::{PlansView, TableView, protocol_nodes};
+use zoo::lease::{Bank, GTscRepaired, L1, Params, Rcc, Rollover, ToBank, ToL1, ToRollover};
+use zoo::parts;
+
+/// The claims of `rcc` with the setting `weak = 1`: those of `rcc` without `sc`.
+const CLAIMS: &[Claimed] = &{
+    let [drf, _, hrf, opencl, ptx] = Rcc::INFO.claims else { panic!("`rcc` has five claims") };
+    [*drf, *hrf, *opencl, *ptx]
+};
+
+/// `rcc` with the setting `weak = 1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Weak;
+
+protocol_nodes! { Weak: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host), Rollover(Rollover, ToRollover) }
+
+impl From<parts::ToL1> for Msg {
+    fn from(msg: parts::ToL1) -> Self {
+        Msg::L1(msg.into())
+    }
+}
+
+impl From<parts::ToBank> for Msg {
+    fn from(msg: parts::ToBank) -> Self {
+        Msg::Bank(msg.into())
+    }
+}
+
+impl Protocol for Weak {
+    type Node = Node;
+    type Msg = Msg;
+    type Params = Params;
+
+    const INFO: Info = Info { name: "weak-rcc", claims: CLAIMS, ..Rcc::INFO };
+    const KINDS: &'static [Kind] = Rcc::KINDS;
+    const SETTINGS: &'static [Setting] = Rcc::SETTINGS;
+    const EXPLORED: &'static [(&'static str, u64)] = &[("timestamp_bits", 2), ("lease", 1), ("weak", 1)];
+
+    fn params(levels: &Levels, settings: &Settings) -> Result<Params, String> {
+        Rcc::params(levels, settings)
+    }
+
+    fn node(id: NodeId, levels: &Levels, params: &Params) -> Node {
+        match id.kind {
+            parts::FIRST => Node::L1(L1::new(levels.of(id.kind), params)),
+            parts::BANK => Node::Bank(Bank::new(levels.of(id.kind), params)),
+            parts::HOST => Node::Host(Host),
+            _ => Node::Rollover(Rollover::default()),
+        }
+    }
+
+    fn entry(params: &Params, agent: Agent, key: PlanKey) -> NodeId {
+        Rcc::entry(params, agent, key)
+    }
+
+    fn tables() -> Vec<TableView> {
+        Rcc::tables()
+    }
+
+    fn plans() -> Vec<PlansView> {
+        Rcc::plans()
+    }
+}
 
 /// A program in which each thread writes one word and then reads the word that the other thread
 /// writes. Each thread also reads that word first, so its cache may have a copy of the word.
@@ -75,4 +141,24 @@ fn writes_are_atomic_in_logical_time() {
         assert_eq!(fault::<Rcc>(text), None);
         assert_eq!(fault::<GTscRepaired>(text), None);
     }
+    assert_eq!(fault::<Weak>(BUFFERING), Some(Fault::Outcome));
+    assert_eq!(fault::<Weak>(PASSED_ON), None);
+}
+
+/// The maximum number of threads of the programs for the weak form.
+const THREADS_MAX: usize = 2;
+
+#[test]
+fn the_weak_form_keeps_its_claims() {
+    let subject = Subject::of::<Weak>();
+    let mut tests = corpus::shipped().expect("they are tests");
+    tests.retain(|test| ["hrf/", "opencl/", "ptx/"].iter().any(|folder| test.name.starts_with(folder)));
+    tests.retain(|test| test.program().threads.len() <= THREADS_MAX);
+    tests.iter_mut().for_each(|test| test.machines = Machines::InTurn);
+    let options = Options::new(verify::machines_of(&subject.info));
+    let found = verify::verify(&subject, &tests, &options).expect("known models");
+    assert!(found.findings.is_empty(), "{:?}", found.findings.first());
+    assert!(found.complete, "{:?}", found.gaps);
+    assert!(found.claims.iter().all(|(_, status)| *status == Status::Verified), "{:?}", found.claims);
+    assert!(CLAIMS.iter().all(|claim| claim.model != "sc"));
 }

@@ -10,6 +10,7 @@ mod chiplets;
 mod clocks;
 mod common;
 mod epochs;
+mod leases;
 mod levels;
 mod memory_path;
 mod posted;

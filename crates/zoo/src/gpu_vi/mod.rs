@@ -29,7 +29,7 @@ pub use bank::Bank;
 pub use l1::L1;
 pub use tables::{BankTable, L1Plans, L1Table};
 
-use crate::parts::{self, HasBankMessages, HasL1Messages, OPENCL, PTX, protocol};
+use crate::parts::{self, HasBankMessages, HasL1Messages, OPENCL, PTX, SC, protocol};
 use proto::issue::IssueRule;
 use proto::{Claim, LineAddr, Protocol, Wrap, messages};
 
@@ -98,12 +98,7 @@ const CLAIMS: &[Claim] = &[
     },
     OPENCL,
     PTX,
-    Claim {
-        model: "sc",
-        cores: &[IssueRule::InOrder],
-        mapping: "each operation becomes a request, at any scope; every program that does not run on the \
-                  host is sequentially consistent, with or without data races",
-    },
+    SC,
 ];
 
 /// Generates `gpu-vi`, or a test protocol that lacks one property of `gpu-vi`.

@@ -22,7 +22,7 @@ impl Clock {
     fn advance(&mut self, time: u32, is_write: bool, params: &Params) {
         let part = if is_write { &mut self.write } else { &mut self.read };
         *part = time.max(*part);
-        if !params.variant.weak {
+        if !params.weak {
             self.join(*self);
         }
     }

@@ -32,8 +32,8 @@
 //!   the rollover unit stops all banks, each bank tells all L1s, an L1 that has heard all banks
 //!   drops its lines, and when all have, all times are zero. A lease ends at the largest timestamp at
 //!   the latest, so no load overflows. As published, a bank of `g-tsc` starts again by itself.
-//! * *Weak forms* (`rcc-wo`): loads and writes have separate times, so a write does not end the leases
-//!   of the unit's own copies. An acquire or a release joins both times.
+//! * *The weak form* (RCC-WO) is the setting `weak`: loads and writes have separate times, so a write
+//!   does not end the leases of the unit's own copies. An acquire or a release joins both times.
 //! * *A bank writes its dirty lines in one step* at a release at system scope, and a bank that writes
 //!   through keeps its copy.
 
@@ -51,9 +51,8 @@ pub use tables::{
     RolloverTable, Signal, State, Step,
 };
 
-use crate::parts::{self, BANK, DRF, FIRST, HOST, operand_bytes};
+use crate::parts::{self, BANK, DRF, FIRST, HOST, OPENCL, PTX, SC, operand_bytes};
 use crate::vi::SCOPED_CLAIMS;
-use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
     Agent, ByteMask, Channels, Claim, Info, Kind, Levels, LineAddr, LineData, NodeId, Op, Per, PlanKey,
@@ -73,12 +72,9 @@ pub struct Lease {
     pub end: u32,
 }
 
-/// The settings in which `rcc`, `g-tsc` and the variants of these two protocols differ.
+/// The rules in which `rcc`, `g-tsc` and `g-tsc-repaired` differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
-    /// Whether loads and writes have separate times, which an acquire or a release joins (sets to
-    /// the later of the two).
-    pub weak: bool,
     /// Whether each wavefront has a clock, and not only each compute unit.
     pub per_wavefront: bool,
     /// Whether all banks stop before all timestamps start again at zero. If not, each bank starts
@@ -87,16 +83,9 @@ pub struct Variant {
 }
 
 impl Variant {
-    const RCC: Variant = Variant { weak: false, per_wavefront: false, stops: true };
-    const G_TSC: Variant = Variant { weak: false, per_wavefront: true, stops: false };
-
-    const fn weak(self) -> Variant {
-        Variant { weak: true, ..self }
-    }
-
-    const fn repaired(self) -> Variant {
-        Variant { stops: true, ..self }
-    }
+    const RCC: Variant = Variant { per_wavefront: false, stops: true };
+    const G_TSC: Variant = Variant { per_wavefront: true, stops: false };
+    const G_TSC_REPAIRED: Variant = Variant { stops: true, ..Variant::G_TSC };
 }
 
 /// The parameters of the protocol on a machine.
@@ -108,6 +97,9 @@ pub struct Params {
     lease: u32,
     /// The size of a timestamp in a message, in bytes.
     stamp_bytes: u8,
+    /// Whether loads and writes have separate times, which an acquire or a release joins (sets to
+    /// the later of the two).
+    weak: bool,
     variant: Variant,
 }
 
@@ -118,6 +110,7 @@ impl Params {
             last: u32::MAX >> (32 - bits),
             lease: settings.get("lease")? as u32,
             stamp_bytes: bits.div_ceil(8) as u8,
+            weak: settings.get("weak")? == 1,
             variant,
         })
     }
@@ -254,7 +247,7 @@ messages! {
     }
 }
 
-/// A protocol whose copies have leases in logical time: `rcc`, `g-tsc` or a variant of these two.
+/// A protocol whose copies have leases in logical time: `rcc`, `g-tsc` or `g-tsc-repaired`.
 pub trait Leased:
     Protocol<
         Params = Params,
@@ -270,29 +263,30 @@ impl<P> Leased for P where
 {
 }
 
-/// The claims (the promised memory models) of `rcc`, `g-tsc` and their variants. A weak variant
-/// does not make the last claim, `sc`.
+/// The claims (the promised memory models) of `rcc`, `g-tsc` and `g-tsc-repaired`.
 const CLAIMS: &[Claim] = &[
-    SCOPED_CLAIMS[0],
-    SCOPED_CLAIMS[1],
-    SCOPED_CLAIMS[2],
     DRF,
     Claim {
-        model: "sc",
-        cores: &[IssueRule::InOrder],
-        mapping: "each operation becomes a request, at any scope; every program that does not run on the \
-                  host is sequentially consistent, with or without data races",
+        mapping: "with the setting `weak = 0`, each operation becomes a request, at any scope; every program \
+                  that does not run on the host is sequentially consistent, with or without data races",
+        ..SC
     },
+    SCOPED_CLAIMS[0],
+    OPENCL,
+    PTX,
 ];
-const WEAK_CLAIMS: &[Claim] = CLAIMS.split_at(4).0;
 
-/// Generates `rcc`, `g-tsc` or a variant of these two protocols. The argument `$variant` gives the
-/// settings in which this protocol differs from the others.
+/// The names of the published protocols whose claims (the promised memory models) the explorer
+/// refutes.
+pub const REFUTED: [&str; 1] = ["g-tsc"];
+
+/// Generates `rcc`, `g-tsc` or `g-tsc-repaired`. The argument `$variant` gives the rules in which this
+/// protocol differs from the others.
 macro_rules! leased {
     (
         $(#[doc = $doc:literal])+
         $module:ident::$protocol:ident, $variant:expr, bits: $bits:literal, lease: $lease:literal,
-        $name:literal, $summary:literal, $source:expr, $claims:expr
+        $name:literal, $summary:literal, $source:expr
     ) => {
         $(#[doc = $doc])+
         pub mod $module {
@@ -329,7 +323,7 @@ macro_rules! leased {
                     name: $name,
                     summary: $summary,
                     source: $source,
-                    claims: $claims,
+                    claims: CLAIMS,
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
                     equivalent: &[],
@@ -356,6 +350,14 @@ macro_rules! leased {
                         most: 65536,
                         default: $lease,
                         about: "length of a lease",
+                    },
+                    Setting {
+                        name: "weak",
+                        unit: "0 or 1",
+                        least: 0,
+                        most: 1,
+                        default: 0,
+                        about: "1 gives loads and writes separate times, and gives up the claim of `sc`",
                     },
                 ];
                 const EXPLORED: &'static [(&'static str, u64)] = EXPLORED;
@@ -402,21 +404,17 @@ leased! {
     /// Relativistic cache coherence.
     rcc::Rcc, Variant::RCC, bits: 32, lease: 64, "rcc",
     "leases in logical time: a write is performed at once, at a time after the lease of its line",
-    RCC, CLAIMS
-}
-leased! {
-    /// Relativistic cache coherence with weak ordering.
-    weak::RccWo, Variant::RCC.weak(), bits: 32, lease: 64, "rcc-wo",
-    "rcc with separate logical times of loads and of writes; synchronization joins these times",
-    RCC, WEAK_CLAIMS
+    RCC
 }
 leased! {
     /// Coherence by timestamps of wavefronts, as published.
     g_tsc::GTsc, Variant::G_TSC, bits: 16, lease: 10, "g-tsc",
-    "leases in logical time, with a clock for each wavefront", G_TSC, CLAIMS
+    "leases in logical time, with a clock for each wavefront", G_TSC
 }
 leased! {
     /// Coherence by timestamps of wavefronts, repaired.
-    g_tsc_repaired::GTscRepaired, Variant::G_TSC.repaired(), bits: 16, lease: 10, "g-tsc-repaired",
-    "g-tsc in which all banks stop before timestamps start again", G_TSC, CLAIMS
+    g_tsc_repaired::GTscRepaired, Variant::G_TSC_REPAIRED, bits: 16, lease: 10, "g-tsc-repaired",
+    "g-tsc in which all banks stop before timestamps start again",
+    "G-TSC (Tabbakh, Qian and Annavaram, HPCA 2018), from its public description; the repair is not from \
+     the paper"
 }

@@ -50,6 +50,14 @@ pub const DRF: Claim = Claim {
               consistent",
 };
 
+/// The claim that every program is sequentially consistent on in-order cores.
+pub const SC: Claim = Claim {
+    model: "sc",
+    cores: &[IssueRule::InOrder],
+    mapping: "each operation becomes a request, at any scope; every program that does not run on the host \
+              is sequentially consistent, with or without data races",
+};
+
 /// The claim that a protocol obeys the memory model of OpenCL.
 pub const OPENCL: Claim = Claim {
     model: "opencl",

@@ -39,10 +39,9 @@ pub use emu::Emu;
 pub use l1::L1;
 pub use tables::{Action, EmuTable, Event, L1Plans, L1Table, Phase, Signal, State, Step};
 
-use crate::parts::{self, BANK, DRF, FIRST, HOST, ToBank};
+use crate::parts::{self, BANK, DRF, FIRST, HOST, SC, ToBank};
 use crate::vi::{BANK_EQUIVALENT, Bank, BankTable};
 use core::fmt;
-use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
     Agent, Channels, Claim, Info, Kind, Levels, LineAddr, NodeId, Per, PlanKey, PlansView, Protocol, Setting,
@@ -321,15 +320,7 @@ impl<P> Stc for P where
 
 /// The claims (the promised memory models) of all STC protocols. Memory is atomic, so every program
 /// is sequentially consistent on a core that performs one operation at a time.
-const CLAIMS: &[Claim] = &[
-    DRF,
-    Claim {
-        model: "sc",
-        cores: &[IssueRule::InOrder],
-        mapping: "each operation becomes a request, at any scope; every program that does not run on the \
-                  host is sequentially consistent, with or without data races",
-    },
-];
+const CLAIMS: &[Claim] = &[DRF, SC];
 
 /// The names of the STC protocols as published. The explorer refutes their claims (the promised
 /// memory models).

@@ -42,9 +42,8 @@ pub use tables::{
     Action, Deed, Event, L1Table, Lease, LeaseTable, RepairedPlans, State, Step, StrongPlans, Use, WeakPlans,
 };
 
-use crate::parts::{self, BANK, DRF, FIRST, HOST, OPENCL, PTX};
+use crate::parts::{self, BANK, DRF, FIRST, HOST, OPENCL, PTX, SC};
 use crate::vi::{BANK_EQUIVALENT, BankTable, SCOPED_CLAIMS};
-use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
     Agent, Channels, Claim, Info, Kind, Levels, LineAddr, LineData, NodeId, Per, PlanKey, PlansView,
@@ -149,14 +148,6 @@ const SETTINGS: &[Setting] = &[Setting {
 /// The settings with which the explorer checks the protocols. A lease has two ticks, so that it can
 /// be renewed while it runs.
 const EXPLORED: &[(&str, u64)] = &[("lease_ticks", 2)];
-
-/// The claim (a promised memory model) of sequential consistency for every program.
-const SC: Claim = Claim {
-    model: "sc",
-    cores: &[IssueRule::InOrder],
-    mapping: "each operation becomes a request, at any scope; every program that does not run on the host \
-              is sequentially consistent, with or without data races",
-};
 
 /// The claims (the promised memory models) of the strong variant, whose writes are atomic.
 const STRONG: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX];

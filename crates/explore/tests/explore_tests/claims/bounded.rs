@@ -100,6 +100,8 @@ verdicts! {
     stc_mb_repaired_holds: holds "stc-mb-repaired";
     tc_strong_holds: holds "tc-strong";
     tc_weak_repaired_holds: holds "tc-weak-repaired";
+    rcc_holds: holds "rcc";
+    g_tsc_repaired_holds: holds "g-tsc-repaired";
 }
 
 #[test]

@@ -18,8 +18,9 @@ mod targeted;
 /// The maximum number of threads of a program for the protocols with epochs or leases.
 const TIMED_THREADS_MAX: usize = 2;
 
-/// Whether a protocol has epochs (periods of time) or leases. Such a protocol has many states,
-/// because an epoch may change, or a tick may pass, between any two moves.
+/// Whether a protocol has epochs (periods of time) or leases. Such a protocol has many states: an
+/// epoch may change, or a tick may pass, between any two moves, or lines and copies have logical
+/// times.
 fn is_timed(protocol: &str) -> bool {
-    protocol.starts_with("stc-") || protocol.starts_with("tc-")
+    ["stc-", "tc-", "rcc", "g-tsc"].iter().any(|name| protocol.starts_with(name))
 }
