@@ -98,7 +98,7 @@ fn energy(system: &System, tally: &Tally, noc: &NocTraffic, dram_accesses: u64) 
         dram_accesses,
         lds_accesses: tally.counts.lds_accesses,
     };
-    let levels = system.levels.iter().filter(|level| level.bytes.is_some());
+    let levels = system.levels.iter().filter(|level| level.keeps_lines());
     let levels = levels.map(|level| {
         let cost = sum(&level.name, |uses| uses.data_reads) as f64 * level.read_pj
             + sum(&level.name, |uses| uses.data_writes) as f64 * level.write_pj;

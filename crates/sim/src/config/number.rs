@@ -62,6 +62,11 @@ pub(super) fn positive_u64<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D:
     from.deserialize_u64(WholeNumber { min: 1, max: i64::MAX as u64 })
 }
 
+/// Reads a `u64` above zero, of a key that may be absent.
+pub(super) fn some_positive_u64<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    positive_u64(from).map(Some)
+}
+
 /// Whether a number is zero, which is its default value. The text of a machine description leaves
 /// such a number out.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
