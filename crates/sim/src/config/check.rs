@@ -46,6 +46,7 @@ impl System {
         self.check_l1(&mut found);
         self.check_l2(&mut found);
         self.check_levels(&mut found);
+        self.check_memory_side(&mut found);
         self.check_noc(&mut found);
         self.check_chiplets(&mut found);
         self.check_dram(&mut found);

@@ -9,6 +9,7 @@ use crate::memory::dram::DramTraffic;
 use crate::network::noc::NocTraffic;
 use crate::queue::Cycle;
 pub(crate) use crate::reports::level_uses::LevelUses;
+use crate::reports::memory_side::SideTraffic;
 
 macro_rules! counts {
     ($( $(#[doc = $doc:literal])+ $name:ident ),+ $(,)?) => {
@@ -128,6 +129,8 @@ pub(crate) struct Tally {
     /// added in batches.
     recent: Vec<Uses>,
     recent_steps: u32,
+    /// For each memory-side cache, its name and its traffic.
+    pub(crate) memory_side: Vec<(String, SideTraffic)>,
     names: Vec<MessageCount>,
     /// The number of messages between stations (controllers) that are at the same place, so that no
     /// network is used.
@@ -146,6 +149,12 @@ impl Tally {
     pub(crate) fn new(names: impl Iterator<Item = String>) -> Tally {
         let levels: Vec<_> = names.map(|name| (name, LevelUses::default())).collect();
         Tally { recent: vec![Uses::default(); levels.len()], levels, ..Tally::default() }
+    }
+
+    /// These counters, with counters for the memory-side caches of these names.
+    #[must_use]
+    pub(crate) fn with_memory_side(self, names: impl Iterator<Item = String>) -> Tally {
+        Tally { memory_side: names.map(|name| (name, SideTraffic::default())).collect(), ..self }
     }
 
     #[inline]
@@ -338,6 +347,11 @@ impl Tally {
         let named = self.names.iter().map(|n| n.bytes).sum::<u64>();
         equal("bytes by name", named, "bytes", noc.bytes + c.dropped_bytes)?;
         equal("answers of memory", c.memory_answers, "operations on memory", c.memory_ops)?;
+        let mut below = ("accesses of memory", dram.reads + dram.writes);
+        for (name, traffic) in self.memory_side.iter().rev() {
+            traffic.check(name, below)?;
+            below = ("accesses", traffic.accesses);
+        }
         equal("row hits and misses", dram.row_hits + dram.row_misses, "accesses of memory", {
             dram.reads + dram.writes
         })
@@ -352,6 +366,7 @@ impl Tally {
                 *all.entry(format!("{level}_{name}")).or_default() += value;
             }
         }
+        all.extend(self.memory_side.iter().flat_map(|(name, traffic)| traffic.entries(name)));
         let mut put = |name: String, value: u64| {
             all.insert(name, value);
         };

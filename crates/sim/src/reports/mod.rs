@@ -6,6 +6,7 @@ pub mod energy;
 pub mod error;
 pub(crate) mod history;
 pub(crate) mod level_uses;
+pub(crate) mod memory_side;
 pub(crate) mod outcome;
 pub mod perfetto;
 pub mod probe;

@@ -12,6 +12,7 @@ mod common;
 mod epochs;
 mod levels;
 mod memory_path;
+mod memory_side;
 mod posted;
 mod races;
 mod recency;
