@@ -460,6 +460,24 @@ mod tests {
     }
 
     #[test]
+    fn a_memory_side_cache_is_changed_by_its_name() {
+        let load = |key: &str, text: &str| {
+            let systems = Systems::with_folder("no such folder");
+            let changed = systems.load_changed("mttop", &[Change::parse(key, text)]);
+            changed.map_err(|error| Error::from(error).to_string())
+        };
+        assert_eq!(load("memory_side.l2.bytes", "0").unwrap().memory_side[0].bytes, 0);
+        assert_eq!(load("level.directory.lines", "2048").unwrap().levels[0].lines, Some(2048));
+        let error = load("memory_side.l2.bytes", "1000").unwrap_err();
+        assert!(
+            error.contains("`memory_side.l2.bytes=1000`") || error.contains("`memory_side.0.bytes`"),
+            "{error}"
+        );
+        let error = load("memory_side.l9.bytes", "0").unwrap_err();
+        assert_eq!(error, "machine `mttop` has no memory-side cache `l9` under `memory_side`; it has l2");
+    }
+
+    #[test]
     fn a_value_of_a_wrong_type_or_range_is_named_with_the_expected_one() {
         let error = |key, text| load(&[(key, text)]).unwrap_err();
         assert_eq!(

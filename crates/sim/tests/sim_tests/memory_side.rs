@@ -1,8 +1,10 @@
-//! Tests of memory-side caches (`[[memory_side]]`).
+//! Tests of memory-side caches (`[[memory_side]]`), and of the machine `mttop`, which has one.
 
 use kernel::prelude::*;
+use proto::{Kind, Levels, Per};
 use sim::attribution::Cause;
 use sim::config::{MemorySideSpec, SideWrite, System};
+use sim::dram::Dram;
 use sim::{Outcome, RunOptions, Subject};
 
 use crate::common::*;
@@ -205,4 +207,31 @@ fn a_wrong_memory_side_cache_is_reported_by_its_key() {
     assert_eq!(again.memory_side, [cache("side", 4096, SideWrite::Update)]);
     let wrong = toml::from_str::<System>(&text.replacen("\"update\"", "\"through\"", 1)).unwrap_err();
     assert!(wrong.message().contains("`back`, `update`, `invalidate`"), "{wrong}");
+}
+
+#[test]
+fn the_machine_of_the_thesis_serves_protocols_with_an_l2_and_with_a_directory() {
+    let machine = system("mttop");
+    assert_eq!(machine.problems(), []);
+    for protocol in ["vi", "no-l1", "hlrc", "denovo-b", "gpu-vi", "tc-weak-repaired", "stc-ab-repaired"] {
+        let outcome = under(protocol, &machine, reduce(600));
+        outcome.answer.expect("total", &[(0..600u32).sum::<u32>()]).unwrap();
+        assert!(outcome.counters["l2_tag_lookups"] > 0, "{protocol}: the L2 has controllers");
+    }
+    let kinds = [
+        Kind::cache("L1", "l1", Per::Cu).over("directory"),
+        Kind::cache("Directory", "directory", Per::Chiplet),
+        Kind::cache("Host", "host", Per::Host).over("directory"),
+    ];
+    let levels = Levels::fit("toy", &kinds, &machine.topology()).unwrap();
+    let directory = levels.of(1);
+    assert_eq!((directory.count, directory.array.sets * directory.array.ways), (4, 512));
+    assert_eq!((levels.of(0).below, levels.of(2).below), (Some(1), Some(1)));
+    // Without controllers at the L2, its data is a memory-side cache with the latency of the table.
+    let outcome = uncached(&machine, walk(20));
+    assert!(outcome.counters["l2_hits"] > 0 && outcome.counters["l2_misses"] > 0);
+    let hit = machine.memory_side[0].latency_cycles + machine.levels[0].latency_cycles;
+    assert_eq!(hit, machine.l2.latency_cycles);
+    // A line from memory takes the 100 ns of the table, at 1 GHz.
+    assert_eq!(Dram::new(&machine.dram, 1).access(0, 0u64, 64, false).done, 100);
 }
