@@ -20,10 +20,11 @@ pub(crate) use read::explain;
 pub use read::{parse, parse_for};
 
 /// The built-in machines. Each entry has the name of a machine and the text of its description.
-const BUILT_IN: [(&str, &str); 7] = [
+const BUILT_IN: [(&str, &str); 8] = [
     ("hlrc-128cu", include_str!("../../../systems/hlrc-128cu.toml")),
     ("hlrc-8cu", include_str!("../../../systems/hlrc-8cu.toml")),
     ("hrf-8cu", include_str!("../../../systems/hrf-8cu.toml")),
+    ("mttop", include_str!("../../../systems/mttop.toml")),
     ("stc-8cu", include_str!("../../../systems/stc-8cu.toml")),
     ("stc-16cu", include_str!("../../../systems/stc-16cu.toml")),
     ("stc-32cu", include_str!("../../../systems/stc-32cu.toml")),

@@ -10,6 +10,7 @@ mod chiplets;
 mod core;
 mod level;
 mod memory;
+mod memory_side;
 pub(crate) mod number;
 mod split;
 mod timer;
@@ -20,6 +21,7 @@ pub use chiplets::{PagePlacement, PageSpec};
 pub use core::{CuSpec, EndOfKernel, HostSpec, IssueRule, LaunchSpec, LdsSpec, Scheduler, VectorOpSpec};
 pub use level::{LevelSpec, Per};
 pub use memory::{Acknowledges, FlushWalk, Invalidation, L1Spec, L2Spec, WritePolicy};
+pub use memory_side::{MemorySideSpec, SideWrite};
 pub use timer::TimerSpec;
 
 use std::collections::BTreeMap;
@@ -62,6 +64,10 @@ pub struct System {
     /// Memory levels other than the L1s and the L2, such as a third cache level.
     #[serde(default, rename = "level", skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<LevelSpec>,
+    /// The caches in front of main memory. Accesses to memory reach the first one first, and DRAM
+    /// is behind the last one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub memory_side: Vec<MemorySideSpec>,
     /// The settings of protocols. The first key is the name of a protocol, the second the name of a
     /// setting.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

@@ -6,6 +6,7 @@ use proto::Protocol;
 use crate::config::System;
 use crate::machine::{Finished, Machine};
 use crate::memory::dram::DramTraffic;
+use crate::memory::side::present;
 use crate::network::noc::NocTraffic;
 use crate::options::RunOptions;
 use crate::reports::counters::{LevelUses, Tally};
@@ -56,7 +57,9 @@ pub fn run_subject<Pr: Probe>(
 /// If the protocol cannot run on the machine.
 pub fn counter_names(subject: &Subject, system: &System) -> Result<Vec<String>, RunError> {
     let stations = (subject.stations)(system, &RunOptions::default())?;
-    let tally = Tally::new(stations.levels().into_iter().map(|level| level.name));
+    let levels = stations.levels();
+    let memory_side = present(system, &levels).map(|cache| cache.name.clone());
+    let tally = Tally::new(levels.iter().map(|level| level.name.clone())).with_memory_side(memory_side);
     let counters = tally.entries(&NocTraffic::default(), &DramTraffic::default()).into_keys();
     Ok(counters.chain(crate::reports::sample::LEVELS.map(str::to_owned)).collect())
 }
@@ -98,13 +101,18 @@ fn energy(system: &System, tally: &Tally, noc: &NocTraffic, dram_accesses: u64) 
         dram_accesses,
         lds_accesses: tally.counts.lds_accesses,
     };
-    let levels = system.levels.iter().filter(|level| level.bytes.is_some());
+    let levels = system.levels.iter().filter(|level| level.keeps_lines());
     let levels = levels.map(|level| {
         let cost = sum(&level.name, |uses| uses.data_reads) as f64 * level.read_pj
             + sum(&level.name, |uses| uses.data_writes) as f64 * level.write_pj;
         (level.name.clone(), cost)
     });
-    let energy = Energy::of(&system.energy, &uses, levels.collect());
+    let mut energy = Energy::of(&system.energy, &uses, levels.collect());
+    for (name, traffic) in &tally.memory_side {
+        let Some(spec) = system.memory_side.iter().find(|spec| spec.name == *name) else { continue };
+        let (reads, writes) = (traffic.data_reads as f64, traffic.data_writes as f64);
+        energy.add_cache(name, reads * spec.read_pj + writes * spec.write_pj);
+    }
     if system.chiplets == 1 {
         return energy;
     }

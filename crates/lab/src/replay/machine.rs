@@ -124,7 +124,7 @@ impl AddressMap {
         system.l2.write_policy = policy(bounds.l2);
         system.l2.acknowledges = Acknowledges::L2;
         for level in &mut system.levels {
-            let is_shared = matches!(level.per, Per::Chiplet | Per::Machine) && level.bytes.is_some();
+            let is_shared = matches!(level.per, Per::Chiplet | Per::Machine) && level.keeps_lines();
             let (sets, ways, misses) = match is_shared {
                 true => (bounds.sets.1, bounds.ways.1, bounds.misses.1),
                 false => (bounds.sets.0, bounds.ways.0, bounds.misses.0),
@@ -132,7 +132,8 @@ impl AddressMap {
             let (policy, count) =
                 if is_shared { (bounds.l2, banks / system.chiplets) } else { (bounds.l1, 1) };
             level.count = count;
-            level.bytes = level.bytes.map(|_| cache(sets, ways));
+            level.bytes = level.keeps_lines().then(|| cache(sets, ways));
+            level.lines = None;
             (level.ways, level.miss_registers) = (ways, misses);
             level.store_buffer_entries = bounds.store_buffer;
             level.write_policy = self::policy(policy);

@@ -67,7 +67,10 @@ pub(super) fn plans(
     quantities.push("cycles".to_owned());
     quantities.extend(ENERGY.map(|part| format!("energy_pj.{part}")));
     let levels = study.machines.iter().flat_map(|machine| &machine.parameters);
-    let levels = levels.filter_map(|(key, _)| key.strip_prefix("level.")?.split('.').next());
+    let levels = levels.filter_map(|(key, _)| {
+        let path = key.strip_prefix("level.").or_else(|| key.strip_prefix("memory_side."));
+        path?.split('.').next()
+    });
     quantities.extend(levels.map(|level| format!("energy_pj.{level}")));
     let mut planner = Planner { source, study, quantities, definitions: Definitions::new() };
     planner.define(file)?;

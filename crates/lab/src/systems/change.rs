@@ -25,7 +25,8 @@ pub(crate) const TABLES: [&str; 1] = ["noc.topology"];
 pub struct Change {
     /// The path of the parameter in the machine file, such as `l1.bytes`. For a parameter of a
     /// cache level other than the L1s and the L2, the path contains `level` and the name of the
-    /// level, as in `level.l3.bytes`.
+    /// level, as in `level.l3.bytes`. For one of a memory-side cache, the path begins with
+    /// `memory_side` in the same way.
     pub key: String,
     /// The new value of the parameter.
     pub value: toml::Value,
@@ -176,9 +177,13 @@ fn list(changes: &[Change]) -> String {
 enum Refusal {
     /// The machine has no such parameter.
     Unknown,
-    /// The path names a cache level that the machine does not have. The field is the name of this
-    /// level.
-    NoLevel(String),
+    /// The path names a cache level or a memory-side cache that the machine does not have.
+    NoLevel {
+        /// The list of tables that the path names: `level` or `memory_side`.
+        list: String,
+        /// The name of the level or cache.
+        name: String,
+    },
     /// The path names a table of parameters, not a single parameter.
     Table,
     /// The value is not allowed for the parameter. The field is the error message.
@@ -190,13 +195,12 @@ impl Refusal {
         let (machine, key) = (printable(&system.name), printable(&change.key));
         match self {
             Refusal::Value(message) => format!("`{change}`: {message}"),
-            Refusal::NoLevel(name) => {
-                let known: Vec<&str> = system.levels.iter().map(|level| level.name.as_str()).collect();
+            Refusal::NoLevel { list, name } => {
+                let known = names(system, &list);
                 let known = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-                format!(
-                    "machine `{machine}` has no level `{}` under `level`; it has {known}",
-                    printable(&name)
-                )
+                let kind = if list == "level" { "level" } else { "memory-side cache" };
+                let name = printable(&name);
+                format!("machine `{machine}` has no {kind} `{name}` under `{list}`; it has {known}")
             }
             Refusal::Table => {
                 let inside = beside(system, &format!("{}.", change.key));
@@ -280,8 +284,9 @@ fn insert(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(),
         table.insert(key.to_owned(), value.clone());
         return Ok(());
     };
-    if part == "level" && !table.contains_key(part) {
-        return Err(Refusal::NoLevel(rest.split('.').next().unwrap_or(rest).to_owned()));
+    let missing = |name: &str| Refusal::NoLevel { list: part.to_owned(), name: name.to_owned() };
+    if ["level", "memory_side"].contains(&part) && !table.contains_key(part) {
+        return Err(missing(rest.split('.').next().unwrap_or(rest)));
     }
     match table.entry(part).or_insert_with(|| toml::Value::Table(toml::Table::new())) {
         toml::Value::Table(inner) => insert(inner, rest, value),
@@ -292,7 +297,7 @@ fn insert(table: &mut toml::Table, key: &str, value: &toml::Value) -> Result<(),
                 |table: &toml::Value| table.get("name").and_then(toml::Value::as_str) == Some(name);
             match tables.iter_mut().find(|table| is_named(table)) {
                 Some(toml::Value::Table(inner)) => insert(inner, rest, value),
-                _ => Err(Refusal::NoLevel(name.to_owned())),
+                _ => Err(missing(name)),
             }
         }
         _ => Err(Refusal::Unknown),
@@ -326,17 +331,26 @@ fn read(table: &toml::Table, change: &Change) -> Result<(), Refusal> {
 }
 
 /// The path of a faulty parameter as text. Machine files have a list of the cache levels other than
-/// the L1s and the L2, so `path` has the index of a level in this list. The text has the name of
-/// the level instead.
+/// the L1s and the L2, and a list of memory-side caches, so `path` may have an index in such a list.
+/// The text has the name of the level or cache instead.
 fn named(system: &System, path: &[String]) -> String {
     let mut path = path.to_vec();
     if let [first, at, ..] = &mut path[..]
-        && first == "level"
-        && let Some(level) = at.parse().ok().and_then(|at: usize| system.levels.get(at))
+        && let Some(name) = at.parse().ok().and_then(|at: usize| names(system, first).into_iter().nth(at))
     {
-        at.clone_from(&level.name);
+        name.clone_into(at);
     }
     path.join(".")
+}
+
+/// The names of the tables in a list of a machine description: cache levels or memory-side caches.
+/// Empty for other paths.
+fn names<'a>(system: &'a System, list: &str) -> Vec<&'a str> {
+    match list {
+        "level" => system.levels.iter().map(|level| level.name.as_str()).collect(),
+        "memory_side" => system.memory_side.iter().map(|cache| cache.name.as_str()).collect(),
+        _ => Vec::new(),
+    }
 }
 
 /// The number that a text such as `32k` denotes. The suffix is `k` (1024) or `m` (1024 * 1024).
@@ -434,6 +448,8 @@ mod tests {
         assert!(load(&[("", "1")]).unwrap_err().contains("no parameter ``"));
         let level = load(&[("level.l4.bytes", "64")]).unwrap_err();
         assert!(level.contains("no level `l4` under `level`; it has none"), "{level}");
+        let cache = load(&[("memory_side.l3.bytes", "64")]).unwrap_err();
+        assert!(cache.contains("no memory-side cache `l3` under `memory_side`; it has none"), "{cache}");
         let ports = load(&[("noc.topology.crossbar.ports", "8")]).unwrap_err();
         assert!(ports.contains("no parameter `noc.topology.crossbar.ports`"), "{ports}");
         let table = load(&[("l1", "5")]).unwrap_err();
@@ -441,6 +457,24 @@ mod tests {
             table
                 .starts_with("`l1` of machine `hlrc-8cu` is a group of parameters, expected one of l1.bytes")
         );
+    }
+
+    #[test]
+    fn a_memory_side_cache_is_changed_by_its_name() {
+        let load = |key: &str, text: &str| {
+            let systems = Systems::with_folder("no such folder");
+            let changed = systems.load_changed("mttop", &[Change::parse(key, text)]);
+            changed.map_err(|error| Error::from(error).to_string())
+        };
+        assert_eq!(load("memory_side.l2.bytes", "0").unwrap().memory_side[0].bytes, 0);
+        assert_eq!(load("level.directory.lines", "2048").unwrap().levels[0].lines, Some(2048));
+        let error = load("memory_side.l2.bytes", "1000").unwrap_err();
+        assert!(
+            error.contains("`memory_side.l2.bytes=1000`") || error.contains("`memory_side.0.bytes`"),
+            "{error}"
+        );
+        let error = load("memory_side.l9.bytes", "0").unwrap_err();
+        assert_eq!(error, "machine `mttop` has no memory-side cache `l9` under `memory_side`; it has l2");
     }
 
     #[test]

@@ -91,6 +91,41 @@ fn a_fault_of_a_level_has_its_place() {
     }
 }
 
+const SIDE: &str = "
+[[memory_side]]
+name = \"l4\"
+bytes = 131072
+ways = 8
+latency_cycles = 30
+write = \"back\"
+";
+
+#[test]
+fn a_fault_of_a_memory_side_cache_has_its_place() {
+    let sound = parse(Path::new("m.toml"), &with(SIDE)).unwrap();
+    assert_eq!(parse(Path::new("m.toml"), &toml::to_string(&sound).unwrap()).unwrap(), sound);
+    let cases = [
+        ("bytes = 131072", "bytes = 131000", "bytes = 131000", "expected 0 or a multiple of 8192 bytes"),
+        ("bytes = 131072", "bytes = -1", "bytes = -1", "a whole number from 0 to 9223372036854775807"),
+        ("latency_cycles", "latency_cycle", "latency_cycle = 30", "did you mean `latency_cycles`?"),
+        ("ways = 8", "ways = 0", "ways = 0", "1 to 4294967295"),
+        ("\"back\"", "\"through\"", "write = \"through\"", "unknown value `through`"),
+        (
+            "\"l4\"",
+            "\"noc\"",
+            "name = \"noc\"",
+            "a memory-side cache `noc`, expected a name other than l1, host",
+        ),
+        ("ways = 8", "ways = 8\nwrite_pj = -1.0", "write_pj = -1.0", "zero or above"),
+    ];
+    for (from, to, place, part) in cases {
+        let more = SIDE.replacen(from, to, 1);
+        let error = refused(&more);
+        assert!(error.contains(part) && !error.contains('\n'), "{to}: {error}");
+        assert!(error.starts_with(&line_of(&more, place)), "{to}: {error}");
+    }
+}
+
 #[test]
 fn a_fault_of_a_setting_has_its_place_and_the_nearest_name() {
     let cases = [

@@ -46,6 +46,7 @@ impl System {
         self.check_l1(&mut found);
         self.check_l2(&mut found);
         self.check_levels(&mut found);
+        self.check_memory_side(&mut found);
         self.check_noc(&mut found);
         self.check_chiplets(&mut found);
         self.check_dram(&mut found);
@@ -206,31 +207,10 @@ impl System {
     }
 
     fn check_levels(&self, found: &mut Vec<Problem>) {
-        let line = u64::from(self.l1.line_bytes);
+        let line = u64::from(self.l1.line_bytes.max(1));
         for (at, level) in self.levels.iter().enumerate() {
-            let (at, name) = (at.to_string(), &level.name);
-            let mut add = |key: &str, message: String| found.push(Problem::at(&["level", &at, key], message));
-            let is_known = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '_';
-            if name.is_empty() || !name.chars().all(is_known) {
-                let expected = "expected lower-case letters, digits, `-` and `_`";
-                add("name", format!("a level `{}`, {expected}", name.escape_debug()));
-            }
-            if let Some(bytes) = level.bytes
-                && (bytes == 0 || bytes > 16 << 30 || !bytes.is_multiple_of(line * u64::from(level.ways)))
-            {
-                let ways = level.ways;
-                add(
-                    "bytes",
-                    format!(
-                        "{bytes} bytes in each `{name}`, expected a multiple of the size of a set ({ways} ways \
-                         of {line} bytes), at most 16 GiB"
-                    ),
-                );
-            }
-            for (key, picojoules) in [("read_pj", level.read_pj), ("write_pj", level.write_pj)] {
-                if !picojoules.is_finite() || picojoules < 0.0 {
-                    add(key, format!("{picojoules} pJ, expected a finite number, zero or above"));
-                }
+            for (key, message) in level.problems(line) {
+                found.push(Problem::at(&["level", &at.to_string(), key], message));
             }
         }
         if found.is_empty()

@@ -57,9 +57,19 @@ pub(crate) fn whole_u32<'de, D: Deserializer<'de>>(from: D) -> Result<u32, D::Er
     Ok(u32::try_from(value).expect("the range was checked"))
 }
 
+/// Reads a `u64`. Zero is allowed. The largest allowed value is TOML's largest integer.
+pub(super) fn whole_u64<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
+    from.deserialize_u64(WholeNumber { min: 0, max: i64::MAX as u64 })
+}
+
 /// Reads a `u64` above zero. The largest allowed value is TOML's largest integer.
 pub(super) fn positive_u64<'de, D: Deserializer<'de>>(from: D) -> Result<u64, D::Error> {
     from.deserialize_u64(WholeNumber { min: 1, max: i64::MAX as u64 })
+}
+
+/// Reads a `u64` above zero, of a key that may be absent.
+pub(super) fn some_positive_u64<'de, D: Deserializer<'de>>(from: D) -> Result<Option<u64>, D::Error> {
+    positive_u64(from).map(Some)
 }
 
 /// Whether a number is zero, which is its default value. The text of a machine description leaves

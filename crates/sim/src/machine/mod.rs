@@ -28,6 +28,7 @@ use crate::kernels::host::Host;
 use crate::led::state::ScriptState;
 use crate::memory::dram::DramTraffic;
 use crate::memory::operations::MainMemory;
+use crate::memory::side::present;
 use crate::network::Network;
 use crate::network::held::HeldMessages;
 use crate::network::noc::Noc;
@@ -88,7 +89,8 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
         {
             fabric.entry(agent, PlanKey::PLAIN_LOAD).map_err(RunError::Machine)?;
         }
-        let tally = Tally::new(levels.iter().map(|level| level.name.clone()));
+        let memory_side = present(system, &levels).map(|cache| cache.name.clone());
+        let tally = Tally::new(levels.iter().map(|level| level.name.clone())).with_memory_side(memory_side);
         let memory = MainMemory::new(system, &levels, &infos, &network);
         let ports = Ports::new(system, &levels, &infos);
         let shape = kernel_shape(system);

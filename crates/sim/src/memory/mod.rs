@@ -1,7 +1,9 @@
-//! Main memory: its bytes, its timing, and the operations that are outstanding.
+//! Main memory: its bytes, its timing, the caches in front of it, and the operations that are
+//! outstanding.
 
 pub(crate) mod bytes;
 pub mod dram;
 pub(crate) mod operations;
+pub(crate) mod side;
 
 pub use bytes::Memory;

@@ -14,7 +14,8 @@ use proto::{
 use crate::config::System;
 use crate::engine::{Engine, Event};
 use crate::memory::Memory;
-use crate::memory::dram::{ByteLocation, Dram, DramTraffic};
+use crate::memory::dram::{Dram, DramTraffic};
+use crate::memory::side::{Access, Behind, MemorySide};
 use crate::network::noc::NocNode;
 use crate::network::{Departure, Network};
 use crate::reports::Reports;
@@ -116,6 +117,8 @@ enum Start {
 pub(crate) struct MainMemory {
     bytes: Memory,
     dram: Dram,
+    /// The memory-side caches in front of DRAM. `None` if the machine has none.
+    side: Option<Box<MemorySide>>,
     line_bytes: u32,
     /// For each bank, the network node at which the memory of its lines is attached.
     places: Vec<NocNode>,
@@ -153,6 +156,7 @@ impl MainMemory {
                 1 => Dram::new(&system.dram, system.chiplets),
                 _ => Dram::new(&system.dram, system.chiplets).with_bursts(system.sector_bytes()),
             },
+            side: MemorySide::new(system, levels).map(Box::new),
             line_bytes: system.sector_bytes(),
             places: (0..banks).map(|bank| network.memory_place(bank, banks)).collect(),
             paths: (0..).zip(stations).map(path).collect(),
@@ -270,36 +274,34 @@ impl MainMemory {
         if transit.place.is_some() {
             network.delivered(network.bytes_of(transit.kind.request_message().1));
         }
-        let queued = self.dram.traffic().queue_cycles;
         let (carried, answer) = (&self.carried[number as usize], &mut self.answers[number as usize]);
         let line = transit.line;
-        let (chiplet, local) = homes.local(line);
-        let bytes = u64::from(line_bytes);
-        let located = ByteLocation { address: line.0 * bytes, chiplet, local: local * bytes };
-        let probe = &mut *reports.probe;
-        let mut serve = |bytes: u32, is_write: bool| {
-            let served = self.dram.access(now, located, bytes, is_write);
-            probe.dram(&served);
-            served.done
+        let (dram, probe) = (&mut self.dram, &mut *reports.probe);
+        let mut behind = Behind { dram, homes, line_bytes, probe, dram_wait: 0, side_wait: 0 };
+        let traffic = &mut reports.tally.memory_side;
+        let mut serve = |access: Access| match &mut self.side {
+            None => behind.access(now, line, access),
+            Some(side) => side.access(now, line, access, traffic, &mut behind),
         };
         let (done, changed) = match transit.kind {
             AccessKind::Read => {
                 *answer = self.bytes.read_line(line);
-                (serve(line_bytes, false), false)
+                (serve(Access::Read), false)
             }
             AccessKind::Write { mask } => {
                 let changed = self.bytes.write_line(line, mask, carried);
-                (serve(mask.count(), true), changed)
+                (serve(Access::Write(mask)), changed)
             }
             AccessKind::Rmw { rmw, mask } => {
                 let mut bytes = self.bytes.read_line(line);
                 *answer = rmw.perform(&mut bytes, carried, mask);
                 let changed = self.bytes.write_line(line, mask, &bytes);
-                serve(line_bytes, false);
-                (serve(mask.count(), true), changed)
+                let read = serve(Access::ReadForUpdate);
+                (serve(Access::Write(mask)).max(read), changed)
             }
         };
-        transit.queue_waits = transit.queue_waits.at_dram(self.dram.traffic().queue_cycles - queued);
+        let Behind { dram_wait, side_wait, .. } = behind;
+        transit.queue_waits = transit.queue_waits.at_dram(dram_wait).at_side(side_wait);
         let path = self.paths[transit.station as usize].cycles;
         let event = match transit.place {
             Some(_) => Event::MemoryReturn(number),

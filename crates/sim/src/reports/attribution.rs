@@ -13,7 +13,7 @@
 //! The wait for an operation is divided like the time of its slowest line. The parts are the wait
 //! for the L1's port, the acquire, the release, the epoch (a time in which the protocol allows a
 //! write), the leases (times for which caches may keep lines), the queues on the path of the answer
-//! (in the network, at the L2 and at memory), and the access, which gets the rest. If the operation
+//! (in the network, at the L2, at memory-side caches and at memory), and the access, which gets the rest. If the operation
 //! was issued before the wavefront had to stop, the parts shrink in proportion, and the access gets
 //! the cycles lost in rounding. The times of all slots are summed by cause and divided by the
 //! number of slots. The cycles lost in this division go to the causes with the largest remainders.
@@ -60,6 +60,8 @@ symbols! {
         QueueL2,
         /// Waiting for busy memory.
         QueueDram,
+        /// Waiting for busy memory-side caches.
+        QueueMemorySide,
         /// The slot of a wavefront that has ended is idle while other wavefronts still run.
         Imbalance,
         /// The time between kernels, in which the host runs.
@@ -91,6 +93,7 @@ impl Cause {
             Cause::QueueNoc => "queue-noc",
             Cause::QueueL2 => "queue-l2",
             Cause::QueueDram => "queue-dram",
+            Cause::QueueMemorySide => "queue-memory-side",
             Cause::Imbalance => "imbalance",
             Cause::Host => "host",
         }
@@ -153,6 +156,7 @@ pub(crate) struct QueueWaits {
     pub(crate) noc: u32,
     pub(crate) bank: u32,
     pub(crate) dram: u32,
+    pub(crate) side: u32,
 }
 
 impl QueueWaits {
@@ -171,6 +175,12 @@ impl QueueWaits {
     #[inline]
     pub(crate) fn at_dram(mut self, cycles: u64) -> QueueWaits {
         self.dram = self.dram.saturating_add(small(cycles));
+        self
+    }
+
+    #[inline]
+    pub(crate) fn at_side(mut self, cycles: u64) -> QueueWaits {
+        self.side = self.side.saturating_add(small(cycles));
         self
     }
 }
@@ -201,7 +211,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_mean_adds_up_whatever_the_slots_did(
-            parts in proptest::array::uniform18(0u64..1000),
+            parts in proptest::array::uniform19(0u64..1000),
             count in 1u64..300,
         ) {
             let total: u64 = parts.iter().sum();

@@ -99,8 +99,8 @@ pub struct Energy {
     pub dram: f64,
     /// The energy of local memory.
     pub lds: f64,
-    /// The energy of the data arrays of levels other than L1 and L2. The key is the name of the
-    /// level.
+    /// The energy of the data arrays of levels other than L1 and L2, and of memory-side caches. The
+    /// key is the name of the level or of the cache. A memory-side cache `l2` counts as `l2`.
     #[serde(default)]
     pub levels: BTreeMap<String, f64>,
     /// The sum of all components.
@@ -127,6 +127,16 @@ impl Energy {
         energy.total = energy.core + energy.l1 + energy.l2 + energy.noc + energy.dram + energy.lds;
         energy.total += energy.levels.values().sum::<f64>();
         energy
+    }
+
+    /// Adds the energy of the data array of a memory-side cache.
+    pub(crate) fn add_cache(&mut self, name: &str, picojoules: f64) {
+        let of_cache = match name {
+            "l2" => &mut self.l2,
+            _ => self.levels.entry(name.to_owned()).or_default(),
+        };
+        *of_cache += picojoules;
+        self.total += picojoules;
     }
 
     /// Adds the energy of the links between chiplets, both as a component and to the total.

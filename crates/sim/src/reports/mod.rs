@@ -5,6 +5,8 @@ pub(crate) mod counters;
 pub mod energy;
 pub mod error;
 pub(crate) mod history;
+pub(crate) mod level_uses;
+pub(crate) mod memory_side;
 pub(crate) mod outcome;
 pub mod perfetto;
 pub mod probe;

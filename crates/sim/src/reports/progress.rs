@@ -55,7 +55,9 @@ pub(crate) fn least_patience(system: &System) -> u64 {
         path = 2 * path + u64::from(system.links.latency_cycles);
     }
     let dram = &system.dram;
-    let further = system.levels.iter().map(|level| u64::from(level.latency_cycles)).sum::<u64>();
+    let of_levels = system.levels.iter().map(|level| level.latency_cycles);
+    let of_memory_side = system.memory_side.iter().map(|cache| cache.latency_cycles);
+    let further = of_levels.chain(of_memory_side).map(u64::from).sum::<u64>();
     let served = [
         system.l1.latency_cycles,
         system.l1.path_cycles,

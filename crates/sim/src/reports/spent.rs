@@ -19,11 +19,13 @@ pub(crate) struct Waits {
     pub(crate) port: u32,
     pub(crate) acquire: u32,
     pub(crate) release: u32,
-    /// Cycles of waiting in queues of the network, during any activity. The next two fields, `bank`
-    /// and `dram`, are the cycles of waiting in queues of L2 banks and of memory.
+    /// Cycles of waiting in queues of the network, during any activity. The next three fields,
+    /// `bank`, `dram` and `side`, are the cycles of waiting in queues of L2 banks, of memory and of
+    /// memory-side caches.
     pub(crate) noc: u32,
     pub(crate) bank: u32,
     pub(crate) dram: u32,
+    pub(crate) side: u32,
     /// The cycles of the field `acquire` that were spent in queues. The field `release_queued` is
     /// the same for `release`.
     pub(crate) acquire_queued: u32,
@@ -44,6 +46,7 @@ impl Waits {
         self.noc = self.noc.saturating_add(more.noc);
         self.bank = self.bank.saturating_add(more.bank);
         self.dram = self.dram.saturating_add(more.dram);
+        self.side = self.side.saturating_add(more.side);
         self.acquire_queued = self.acquire_queued.saturating_add(more.acquire_queued);
         self.release_queued = self.release_queued.saturating_add(more.release_queued);
         self.epoch = self.epoch.saturating_add(more.epoch);
@@ -96,6 +99,7 @@ impl Spent {
         };
         if queue_waits != QueueWaits::default() {
             waits.dram = waits.dram.saturating_add(take(queue_waits.dram));
+            waits.side = waits.side.saturating_add(take(queue_waits.side));
             waits.bank = waits.bank.saturating_add(take(queue_waits.bank));
             waits.noc = waits.noc.saturating_add(take(queue_waits.noc));
         }

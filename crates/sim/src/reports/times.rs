@@ -105,6 +105,7 @@ impl Times {
             (Cause::QueueNoc, spent.noc),
             (Cause::QueueL2, spent.bank),
             (Cause::QueueDram, spent.dram),
+            (Cause::QueueMemorySide, spent.side),
         ] {
             if cycles > 0 {
                 let cycles = share(cycles);

@@ -14,58 +14,11 @@ use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::probe::Probe;
 use crate::reports::progress::{BUSY_STATION, Watch};
+use crate::stations::banks::InnerBanks;
 use crate::stations::fabric::{Fabric, LevelInfo, MessageId, StationId, StationInfo, StepEffects};
+use crate::stations::leave::TimedStation;
+pub(crate) use crate::stations::leave::{LeaveTimes, StepInput};
 use crate::stations::timing::{StationTiming, l1_flush_cycles};
-
-/// The input that caused a step of a station (controller).
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum StepInput {
-    /// A new request that came through the port of the station (controller).
-    Request { line: Option<LineAddr> },
-    /// A message from another station (controller).
-    Message { name: &'static str, line: Option<LineAddr>, is_access: bool },
-    /// Memory's answer to an operation about a line.
-    Memory { line: LineAddr },
-    /// A timer, a clock tick, an eviction that a script of moves or a change of the L1's size orders,
-    /// or the initial input.
-    Timer,
-}
-
-/// The cycles at which the effects of a step leave the station (controller).
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct LeaveTimes {
-    /// The cycle at which messages and memory operations leave the station (controller).
-    pub(crate) sends: Cycle,
-    /// The cycle at which answers with bytes leave the station (controller).
-    pub(crate) values: Cycle,
-    /// The cycle at which answers without bytes leave the station (controller).
-    pub(crate) accepts: Cycle,
-    /// The cycles that the input waited until the station (controller) was free.
-    pub(crate) queued: u64,
-    /// The cycles during which the station (controller) invalidates lines and serves no request.
-    pub(crate) invalidation: u64,
-    /// If a flush begins in this step: the cycle at which the cache has found its dirty lines.
-    /// Before this cycle, the station (controller) serves no request. `None` if no flush begins, or
-    /// if the cache need not search for the lines.
-    pub(crate) walk_end: Option<Cycle>,
-}
-
-/// The simulator's timing data about a station (controller).
-#[derive(Debug)]
-struct TimedStation {
-    /// The number of the memory level to which the station (controller) belongs.
-    level: u8,
-    timers_running: u8,
-    timing: StationTiming,
-    busy_until: Cycle,
-    /// The lines on which an atomic is in progress, each with the cycle at which the atomic ends.
-    atomics: Vec<(LineAddr, Cycle)>,
-    last_tick: u64,
-    /// The cycle of the next scheduled deadline event of the station (controller). `None` if no
-    /// such event is scheduled.
-    deadline: Option<Cycle>,
-    name: String,
-}
 
 /// The periods of the protocol's timers and of the clock tick, in cycles.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +52,7 @@ impl TimedStations {
             timers_running: 0,
             timing: StationTiming::of(system, &levels[usize::from(info.level)].name),
             busy_until: 0,
+            banks: InnerBanks::of(system, &levels[usize::from(info.level)].name).map(Box::new),
             atomics: Vec::new(),
             last_tick: 0,
             deadline: None,
@@ -413,69 +367,10 @@ impl TimedStations {
         uses: &Uses,
     ) -> LeaveTimes {
         let timed = &mut self.stations[station as usize];
-        let timing = timed.timing;
-        let invalidation = invalidation_cycles(&timing, uses);
-        let flush = u64::from(uses.flushes.total()) * timing.flush_cycles;
-        // A walk begins when the walks of earlier flushes have ended.
-        let walk = |timed: &mut TimedStation, start: Cycle| {
-            (flush > 0).then(|| {
-                timed.busy_until = timed.busy_until.max(start) + flush;
-                timed.busy_until
-            })
-        };
-        // Whether the input waits until the station is free, and whether it is an access. An input
-        // that is no access may wake atomics.
-        let charges = timing.charges_atomics(uses);
-        let (what, line, waits, is_access) = match input {
-            StepInput::Request { line } => {
-                let walk_end = walk(timed, now);
-                let start = walk_end.unwrap_or(now) + invalidation;
-                reports.probe.serve(station, "request", line, now, start + 1);
-                return LeaveTimes {
-                    sends: start + timing.latency_cycles,
-                    values: start + timing.latency_cycles + timing.path_cycles,
-                    accepts: start + 1,
-                    queued: 0,
-                    invalidation,
-                    walk_end,
-                };
-            }
-            StepInput::Message { name, line, is_access } => (name, line, true, is_access),
-            StepInput::Memory { line } => ("fill", Some(line), charges, false),
-            StepInput::Timer => ("timer", None, charges, false),
-        };
-        let (mut start, mut queued) = (now, 0);
-        if waits {
-            start = now.max(timed.busy_until);
-            if uses.atomics > 0
-                && let Some(line) = line
-            {
-                let length = u64::from(uses.atomics) * timing.atomic_cycles;
-                start = after_atomics(&mut timed.atomics, now, start, line, length);
-            }
-            queued = start - now;
-            reports.tally.counts.bank_wait_cycles += queued;
+        match timed.banks {
+            None => timed.leave_times(now, reports, station, input, uses),
+            Some(_) => timed.leave_times_of_bank(now, reports, station, input, uses),
         }
-        if is_access || charges {
-            timed.busy_until = timed.busy_until.max(now) + timing.occupancy(uses);
-        }
-        if is_access {
-            start += timing.latency_cycles;
-        }
-        if charges {
-            // The answers of a step leave together, so they wait for its last atomic.
-            start += timing.before_last_atomic(uses);
-        }
-        let walk_end = walk(timed, start);
-        // A flush that begins at another input follows a flush that ends, whose answers do not wait.
-        let is_message = matches!(input, StepInput::Message { .. });
-        let leave = walk_end.filter(|_| is_message).unwrap_or(start) + invalidation;
-        let occupancy = timing.occupancy(uses).max(1);
-        let until = (now + occupancy).max(timed.busy_until);
-        let from = until - occupancy;
-        reports.probe.serve(station, what, line, from, until);
-        let answers = leave + timing.path_cycles;
-        LeaveTimes { sends: leave, values: answers, accepts: answers, queued, invalidation, walk_end }
     }
 
     /// Shows the conditions of a station (controller) to a probe that draws them. A condition is a
@@ -505,39 +400,6 @@ impl TimedStations {
             for view in views.iter().filter(touches) {
                 overlay(from.0, to, view.line.0 * line_bytes, view, line_bytes as usize);
             }
-        }
-    }
-}
-
-/// The cycles for which a station (controller) is busy with the invalidation of lines after a step.
-#[inline]
-fn invalidation_cycles(timing: &StationTiming, uses: &Uses) -> u64 {
-    let times = uses.invalidations.total();
-    if times == 0 {
-        return 0;
-    }
-    u64::from(if timing.is_walked { uses.lines_invalidated } else { times }) * timing.invalidate_cycles
-}
-
-/// The cycle at which an atomic on a line may begin: not before the end of the previous atomic on
-/// this line. Reserves the line for `length` cycles.
-fn after_atomics(
-    atomics: &mut Vec<(LineAddr, Cycle)>,
-    now: Cycle,
-    start: Cycle,
-    line: LineAddr,
-    length: u64,
-) -> Cycle {
-    atomics.retain(|&(_, until)| until > now);
-    match atomics.iter_mut().find(|(other, _)| *other == line) {
-        Some((_, until)) => {
-            let begin = start.max(*until);
-            *until = begin + length;
-            begin
-        }
-        None => {
-            atomics.push((line, start + length));
-            start
         }
     }
 }

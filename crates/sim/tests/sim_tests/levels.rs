@@ -126,3 +126,42 @@ fn a_machine_without_a_level_of_the_protocol_is_an_error_with_its_name() {
         assert!(text.contains(part), "{text}");
     }
 }
+
+/// The machine of the toy protocol with this text in place of the size of its L3.
+fn with_l3(size: &str) -> System {
+    machine(&LEVELS.replacen("bytes = 65536", size, 1))
+}
+
+#[test]
+fn an_access_occupies_only_the_bank_of_its_line() {
+    let busy = |banks: u32| {
+        let mut system = with_l3("bytes = 65536");
+        let l3 = system.levels.iter_mut().find(|level| level.name == "l3").unwrap();
+        (l3.count, l3.occupancy_cycles, l3.banks) = (1, 40, banks);
+        run(&system)
+    };
+    let (whole, two, many) = (busy(1), busy(2), busy(64));
+    let waits = |outcome: &Outcome| outcome.counters["bank_wait_cycles"];
+    assert!(waits(&two) < waits(&whole) && waits(&many) < waits(&two) / 2);
+    assert!(two.cycles < whole.cycles && many.cycles < two.cycles);
+    assert_eq!(two.counters["l3_accesses"], whole.counters["l3_accesses"]);
+    let one = with_l3("bytes = 65536\nbanks = 1");
+    assert_eq!(one, with_l3("bytes = 65536"));
+}
+
+#[test]
+fn a_level_may_be_sized_in_lines() {
+    assert_eq!(run(&with_l3("lines = 1024")), run(&with_l3("bytes = 65536")));
+    let found = |size: &str| -> String {
+        let problems = with_l3(size).problems();
+        problems.iter().map(|problem| format!("{}: {}\n", problem.key(), problem.message)).collect()
+    };
+    let wrong = found("lines = 1001");
+    assert!(wrong.starts_with("level.2.lines: 1001 lines in each `l3`, expected a multiple"), "{wrong}");
+    let wrong = found("lines = 1024\nbytes = 65536");
+    assert!(wrong.starts_with("level.2.lines: 1024 lines beside `bytes` in `l3`"), "{wrong}");
+    let wrong = found("lines = 9223372036854775800");
+    assert!(wrong.contains("at most 16 GiB"), "{wrong}");
+    let wrong = found("bytes = 65536\nbanks = 5000");
+    assert!(wrong.starts_with("level.2.banks: 5000 banks in each `l3`"), "{wrong}");
+}

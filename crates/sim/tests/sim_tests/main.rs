@@ -13,6 +13,7 @@ mod epochs;
 mod leases;
 mod levels;
 mod memory_path;
+mod memory_side;
 mod posted;
 mod races;
 mod recency;
