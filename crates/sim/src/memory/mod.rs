@@ -3,5 +3,6 @@
 pub(crate) mod bytes;
 pub mod dram;
 pub(crate) mod operations;
+mod scheduler;
 
 pub use bytes::Memory;

@@ -14,9 +14,11 @@ use proto::{
 use crate::config::System;
 use crate::engine::{Engine, Event};
 use crate::memory::Memory;
-use crate::memory::dram::{ByteLocation, Dram, DramTraffic};
+use crate::memory::dram::{ByteLocation, Dram, DramScheduler, DramTraffic};
+use crate::memory::scheduler::{Request, Scheduler};
 use crate::network::noc::NocNode;
 use crate::network::{Departure, Network};
+use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::attribution::QueueWaits;
 use crate::reports::history::PastMessage;
@@ -116,6 +118,9 @@ enum Start {
 pub(crate) struct MainMemory {
     bytes: Memory,
     dram: Dram,
+    /// The requests that wait for memory. `None` if memory serves them in order of arrival, so that
+    /// the end of an access is known when it arrives.
+    scheduler: Option<Box<Scheduler>>,
     line_bytes: u32,
     /// For each bank, the network node at which the memory of its lines is attached.
     places: Vec<NocNode>,
@@ -152,6 +157,10 @@ impl MainMemory {
             dram: match system.sectors_per_line() {
                 1 => Dram::new(&system.dram, system.chiplets),
                 _ => Dram::new(&system.dram, system.chiplets).with_bursts(system.sector_bytes()),
+            },
+            scheduler: match system.dram.scheduler {
+                DramScheduler::OldestFirst => None,
+                DramScheduler::OpenRowFirst => Some(Box::new(Scheduler::new(&system.dram))),
             },
             line_bytes: system.sector_bytes(),
             places: (0..banks).map(|bank| network.memory_place(bank, banks)).collect(),
@@ -254,8 +263,9 @@ impl MainMemory {
         engine.at(arrives, Event::MemoryStart(number));
     }
 
-    /// Performs an operation on memory. The answer leaves when the channel has transferred the
-    /// data.
+    /// Performs an operation on memory, which has arrived. The bytes change at once, so operations
+    /// take effect in the order of their arrival. The answer leaves when the channel has transferred
+    /// the data.
     #[inline(never)]
     pub(crate) fn start<Pr: Probe>(
         &mut self,
@@ -270,44 +280,91 @@ impl MainMemory {
         if transit.place.is_some() {
             network.delivered(network.bytes_of(transit.kind.request_message().1));
         }
-        let queued = self.dram.traffic().queue_cycles;
         let (carried, answer) = (&self.carried[number as usize], &mut self.answers[number as usize]);
         let line = transit.line;
+        let (read_bytes, written_bytes, changed) = match transit.kind {
+            AccessKind::Read => {
+                *answer = self.bytes.read_line(line);
+                (Some(line_bytes), None, false)
+            }
+            AccessKind::Write { mask } => {
+                let changed = self.bytes.write_line(line, mask, carried);
+                (None, Some(mask.count()), changed)
+            }
+            AccessKind::Rmw { rmw, mask } => {
+                let mut bytes = self.bytes.read_line(line);
+                *answer = rmw.perform(&mut bytes, carried, mask);
+                let changed = self.bytes.write_line(line, mask, &bytes);
+                (Some(line_bytes), Some(mask.count()), changed)
+            }
+        };
+        if changed {
+            reports.watch.progress(now);
+        }
         let (chiplet, local) = homes.local(line);
         let bytes = u64::from(line_bytes);
         let located = ByteLocation { address: line.0 * bytes, chiplet, local: local * bytes };
+        if let Some(scheduler) = &mut self.scheduler {
+            let (channel, bank, row) = self.dram.place(located);
+            let address = located.address;
+            let arrived = now;
+            scheduler.arrive(Request {
+                number,
+                channel,
+                bank,
+                row,
+                address,
+                read_bytes,
+                written_bytes,
+                arrived,
+            });
+            self.serve(engine, reports, channel as u32);
+            return;
+        }
+        let queued = self.dram.traffic().queue_cycles;
         let probe = &mut *reports.probe;
         let mut serve = |bytes: u32, is_write: bool| {
             let served = self.dram.access(now, located, bytes, is_write);
             probe.dram(&served);
             served.done
         };
-        let (done, changed) = match transit.kind {
-            AccessKind::Read => {
-                *answer = self.bytes.read_line(line);
-                (serve(line_bytes, false), false)
-            }
-            AccessKind::Write { mask } => {
-                let changed = self.bytes.write_line(line, mask, carried);
-                (serve(mask.count(), true), changed)
-            }
-            AccessKind::Rmw { rmw, mask } => {
-                let mut bytes = self.bytes.read_line(line);
-                *answer = rmw.perform(&mut bytes, carried, mask);
-                let changed = self.bytes.write_line(line, mask, &bytes);
-                serve(line_bytes, false);
-                (serve(mask.count(), true), changed)
-            }
-        };
-        transit.queue_waits = transit.queue_waits.at_dram(self.dram.traffic().queue_cycles - queued);
+        let read = read_bytes.map(|bytes| serve(bytes, false));
+        let done = written_bytes.map(|bytes| serve(bytes, true)).or(read).unwrap_or(now);
+        let waited = self.dram.traffic().queue_cycles - queued;
+        self.answer_at(engine, number, done, waited);
+    }
+
+    /// Serves the requests of a memory channel that can be served now. If others wait, schedules the
+    /// next event of the channel.
+    #[inline(never)]
+    pub(crate) fn serve<Pr: Probe>(
+        &mut self,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+        channel: u32,
+    ) {
+        let now = engine.now();
+        while let Some(scheduler) = &mut self.scheduler {
+            let Some(served) = scheduler.serve(&mut self.dram, now, channel as usize) else {
+                let next = scheduler.wake(&self.dram, now, channel as usize);
+                return next.into_iter().for_each(|at| engine.at(at, Event::MemoryServe(channel)));
+            };
+            served.read.iter().chain(&served.write).for_each(|access| reports.probe.dram(access));
+            self.answer_at(engine, served.number, served.done, served.waited);
+        }
+    }
+
+    /// Schedules memory's answer to an operation, whose data arrive at cycle `done`. Its accesses
+    /// waited for `waited` cycles.
+    #[inline]
+    fn answer_at(&mut self, engine: &mut Engine, number: u32, done: Cycle, waited: u64) {
+        let Some(transit) = self.operations.get_mut(number) else { return };
+        transit.queue_waits = transit.queue_waits.at_dram(waited);
         let path = self.paths[transit.station as usize].cycles;
         let event = match transit.place {
             Some(_) => Event::MemoryReturn(number),
             None => Event::MemoryDone(number),
         };
-        if changed {
-            reports.watch.progress(now);
-        }
         engine.at(done + path, event);
     }
 
