@@ -316,5 +316,14 @@ mod tests {
         assert_eq!(key("vector_op_pj = 3.7", "vector_op_pj = -3.7"), ["energy.vector_op_pj"]);
         assert_eq!(key("vector_op_pj = 3.7", "vector_op_pj = nan"), ["energy.vector_op_pj"]);
         assert_eq!(key("row_miss_cycles = 50 ", "row_miss_cycles = 5 "), ["dram.row_miss_cycles"]);
+        let queues = |keys: &str| key("row_miss_cycles = 50 ", &format!("row_miss_cycles = 50\n{keys} "));
+        let writes = "write_entries = 8\nwrite_high_entries = 6\nwrite_low_entries";
+        assert_eq!(queues(&format!("{writes} = 6")), [""; 0]);
+        assert_eq!(queues(&format!("{writes} = 7")), ["dram.write_low_entries"]);
+        assert_eq!(queues(&format!("{writes} = 2\nqueue_entries = 65537")), ["dram.queue_entries"]);
+        assert_eq!(queues("write_entries = 8\nwrite_high_entries = 6"), ["dram.write_entries"]);
+        assert_eq!(queues("write_low_entries = 6"), ["dram.write_low_entries"]);
+        let high = "write_entries = 8\nwrite_high_entries = 9\nwrite_low_entries = 2";
+        assert_eq!(queues(high), ["dram.write_high_entries"]);
     }
 }

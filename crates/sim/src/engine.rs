@@ -26,6 +26,8 @@ pub(crate) enum Event {
     MemoryDepart(u32),
     /// This memory operation reaches memory.
     MemoryStart(u32),
+    /// This memory channel may serve a request that waits.
+    MemoryServe(u32),
     /// Memory's answer to this operation on memory enters the network.
     MemoryReturn(u32),
     /// Memory's answer to this operation reaches its station (controller).

@@ -6,7 +6,8 @@
 //! `.` is the current scenario, and a name without brackets means `[.]`. The operators are
 //! `+ - * /`, `max(...)` and `min(...)`. A name may also be a definition in `paper.toml`. An order
 //! is one or more comparisons joined by `and`: `speedup[hlrc] >= speedup[rsp] and
-//! speedup[rsp] < 1`.
+//! speedup[rsp] < 1`. `machine.KEY` is a number of the machine of the variant, and `setting.NAME`
+//! the value that the protocol's setting has there.
 
 use core::fmt;
 use std::collections::BTreeMap;

@@ -8,6 +8,7 @@ use explore::{Trace, Word};
 use proto::issue::IssueRule;
 use proto::{LineAddr, WritePolicy};
 use sim::config::{self, Acknowledges, EndOfKernel, PagePlacement, PageSpec, Per, System};
+use sim::dram::DramScheduler;
 use sim::noc::Topology;
 
 use super::roles::ThreadRoles;
@@ -98,6 +99,8 @@ impl AddressMap {
         if system.chiplets > 1 {
             system.dram.channels = NonZeroU32::MIN.saturating_add(system.chiplets - 1);
         }
+        // The moves decide when memory performs operations.
+        system.dram.scheduler = DramScheduler::OldestFirst;
         system.pages = PageSpec { bytes: self.line_bytes as u32, placement: PagePlacement::FirstTouch };
         system.issue_rule = rule(bounds.core);
         system.cu.write_buffer_entries = None;

@@ -111,6 +111,21 @@ fn impossible_links_and_pages_are_refused_with_their_place() {
 }
 
 #[test]
+fn impossible_queues_of_memory_are_refused_with_their_place() {
+    let refused = |keys: &str, column, parts: &[&str]| {
+        let (from, keys) = ("channels = 4 ", format!("{keys}\nchannels = 4 "));
+        assert_error(from, &keys, column, parts);
+    };
+    refused("scheduler = \"fr-fcfs\"", 13, &["fr-fcfs", "oldest-first", "open-row-first"]);
+    refused("queue_entries = 0", 17, &["`0`", "1 to 4294967295"]);
+    refused("queue_entries = 70000", 17, &["dram.queue_entries", "70000 entries", "at most 65536"]);
+    refused("queue_wait_max_cycles = -1", 25, &["`-1`", "0 to 4294967295"]);
+    refused("write_entries = 8", 17, &["8 entries", "`dram.write_high_entries`", "`dram.write_low_entries`"]);
+    let inline = "write_high_entries = 9\nwrite_low_entries = 2\nwrite_entries = 8";
+    refused(inline, 22, &["dram.write_high_entries", "9 entries", "at most", "8"]);
+}
+
+#[test]
 fn broken_toml_and_missing_keys_have_a_place() {
     assert_error("count = 8 ", "count = = 8 ", 9, &[]);
     let twice = TEXT.replacen("name = ", "name = \"again\"\nname = ", 1);

@@ -59,7 +59,7 @@ fn equal_runs_reproduce_only_claims_of_no_change_and_of_the_machine() {
         "stc.fig11.bandwidth",
         "stc.72.epoch-length",
         "stc.72.epochs",
-        // The value is computed from the description of the machine.
+        // The value is computed from the machine and the setting of the protocol.
         "stc.75.storage",
         "stc.72.queue",
         // The synthetic counts are in the published range.
@@ -69,6 +69,21 @@ fn equal_runs_reproduce_only_claims_of_no_change_and_of_the_machine() {
     assert_eq!(ids(Status::Reproduced), reproduced);
     // Verification decides the claims about all schedules.
     assert_eq!(ids(Status::NotRun), ["stc.23.coherent", "stc.33.deadlock-free", "stc.fig7"]);
+}
+
+#[test]
+fn the_storage_of_the_queue_follows_the_setting_of_the_protocol() {
+    let results = with(&[], |_| 1_000_000);
+    let status = |id: &str, variant: &str| {
+        let variants = &claim(&results, id).variants;
+        variants.iter().find(|on| on.variant == variant).unwrap_or_else(|| panic!("{id}")).status
+    };
+    // The variants change the setting `blocked_stores`, and the other claim does not depend on it.
+    for variant in ["queue of 64", "queue of 128"] {
+        assert_eq!(status("stc.75.storage", variant), Status::Contradicted, "{variant}");
+        assert_eq!(status("stc.75.storage.tcs", variant), Status::Reproduced, "{variant}");
+    }
+    assert_eq!(claim(&results, "stc.75.storage").measured.as_f64(), Some(8192.0));
 }
 
 #[test]

@@ -303,6 +303,44 @@ impl System {
             );
             found.push(Problem::new("dram", "row_miss_cycles", message));
         }
+        self.check_dram_queues(found);
+    }
+
+    fn check_dram_queues(&self, found: &mut Vec<Problem>) {
+        let dram = &self.dram;
+        let counts = [("queue_entries", dram.queue_entries), ("write_entries", dram.write_entries)];
+        for (key, entries) in counts {
+            if let Some(entries) = entries.filter(|entries| entries.get() > 1 << 16) {
+                let message = format!("{entries} entries, expected at most 65536");
+                found.push(Problem::new("dram", key, message));
+            }
+        }
+        let (high, low) = (dram.write_high_entries, dram.write_low_entries);
+        let Some(entries) = dram.write_entries else {
+            for (key, value) in [("write_high_entries", high), ("write_low_entries", low)] {
+                if let Some(value) = value {
+                    let message = format!("{value} without `dram.write_entries`, expected both");
+                    found.push(Problem::new("dram", key, message));
+                }
+            }
+            return;
+        };
+        let (Some(high), Some(low)) = (high, low) else {
+            let message = format!(
+                "{}, expected `dram.write_high_entries` and `dram.write_low_entries` with them",
+                counted(u64::from(entries.get()), "entry")
+            );
+            found.push(Problem::new("dram", "write_entries", message));
+            return;
+        };
+        if high > entries {
+            let message = format!("{high} entries, expected at most `dram.write_entries`, {entries}");
+            found.push(Problem::new("dram", "write_high_entries", message));
+        }
+        if low > high {
+            let message = format!("{low} entries, expected at most `dram.write_high_entries`, {high}");
+            found.push(Problem::new("dram", "write_low_entries", message));
+        }
     }
 
     fn check_energy(&self, found: &mut Vec<Problem>) {

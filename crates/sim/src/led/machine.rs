@@ -156,6 +156,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
             | Event::Port(_)
             | Event::Depart(_)
             | Event::MemoryDepart(_)
+            | Event::MemoryServe(_)
             | Event::MemoryReturn(_)
             | Event::Launch
             | Event::Dispatch => Choice::None,

@@ -213,6 +213,9 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
                 let homes = self.stations.homes();
                 self.memory.start(&mut self.engine, &mut self.reports, &mut self.network, homes, op);
             }
+            Event::MemoryServe(channel) => {
+                self.memory.serve(&mut self.engine, &mut self.reports, channel);
+            }
             Event::MemoryReturn(op) => {
                 self.memory.send_answer(&mut self.engine, &mut self.reports, &mut self.network, op);
             }

@@ -2,15 +2,42 @@
 //!
 //! The lines of a chiplet are spread over its channels, and those of a channel over the rows of its
 //! banks. If there are fewer channels than chiplets, adjacent chiplets share a channel. An access
-//! waits for its bank, then for the channel's data bus. Banks and buses serve accesses in order of
-//! arrival, so accesses to one line complete in order. A bank keeps the row of its last access
+//! waits for its bank, then for the channel's data bus. A bank keeps the row of its last access
 //! open. If the next access is to the same row, it is a row hit.
+//!
+//! With [`DramScheduler::OldestFirst`], banks and buses serve accesses in order of arrival, so
+//! accesses to one line complete in order. The completion of an access is known when it arrives. With
+//! [`DramScheduler::OpenRowFirst`], the module `scheduler` selects the next access.
 
 use core::num::NonZeroU32;
 
+use proto::{Homes, LineAddr};
 use serde::{Deserialize, Serialize};
 
 use crate::queue::Cycle;
+
+/// The rule by which a memory channel selects the next access.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DramScheduler {
+    /// Select the access that arrived first. Accesses wait in one queue without a limit.
+    #[default]
+    OldestFirst,
+    /// Select the oldest access to the open row of a bank, or the bank's oldest access if none is to
+    /// the open row. Among the banks that are ready, serve the oldest access (FR-FCFS).
+    OpenRowFirst,
+}
+
+impl DramScheduler {
+    fn is_oldest_first(&self) -> bool {
+        *self == DramScheduler::OldestFirst
+    }
+}
+
+/// The number of accesses among which a channel selects, if the description does not give it.
+const QUEUE_ENTRIES: NonZeroU32 = NonZeroU32::new(64).unwrap();
+/// The longest time for which a channel prefers other accesses, if the description does not give it.
+const QUEUE_WAIT_MAX_CYCLES: u32 = 10_000;
 
 /// Settings of the memory of a machine. Times are in cycles of the GPU clock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +61,47 @@ pub struct DramSpec {
     /// Cycles from the command to the data, if the bank must first close another row and open the
     /// row of the access.
     pub row_miss_cycles: u32,
+    /// The rule by which a channel selects the next access. The keys below have an effect only with
+    /// `open-row-first`.
+    #[serde(default, skip_serializing_if = "DramScheduler::is_oldest_first")]
+    pub scheduler: DramScheduler,
+    /// The number of accesses among which a channel selects. Later accesses wait in order of
+    /// arrival. If absent, 64.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_entries: Option<NonZeroU32>,
+    /// The number of entries of a channel's second queue, which holds the writes. If absent, reads
+    /// and writes share one queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_entries: Option<NonZeroU32>,
+    /// The number of queued writes at which a channel begins to prefer writes to reads. Needed with
+    /// `write_entries`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_high_entries: Option<NonZeroU32>,
+    /// A channel that prefers writes prefers reads again when fewer writes than this number are
+    /// queued. Needed with `write_entries`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub write_low_entries: Option<NonZeroU32>,
+    /// The longest time for which a channel prefers other accesses to a queued one. After it, the
+    /// channel serves the oldest access first. If absent, 10,000.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub queue_wait_max_cycles: Option<u32>,
+}
+
+impl DramSpec {
+    /// The number of accesses among which a channel with the rule `open-row-first` selects.
+    #[must_use]
+    pub(crate) fn queue_entries(&self) -> usize {
+        self.queue_entries.unwrap_or(QUEUE_ENTRIES).get() as usize
+    }
+
+    /// The longest time for which a channel prefers other accesses to a queued one.
+    #[must_use]
+    pub(crate) fn queue_wait_max_cycles(&self) -> u32 {
+        match self.scheduler {
+            DramScheduler::OldestFirst => 0,
+            DramScheduler::OpenRowFirst => self.queue_wait_max_cycles.unwrap_or(QUEUE_WAIT_MAX_CYCLES),
+        }
+    }
 }
 
 /// The traffic of memory: counts of accesses, bytes and waits.
@@ -62,6 +130,15 @@ pub struct ByteLocation {
     pub chiplet: u16,
     /// The index of the byte among the bytes that lie on its chiplet.
     pub local: u64,
+}
+
+impl ByteLocation {
+    /// The location of the first byte of a line.
+    #[inline]
+    pub(crate) fn of(line: LineAddr, homes: &Homes, line_bytes: u32) -> ByteLocation {
+        let ((chiplet, local), line_bytes) = (homes.local(line), u64::from(line_bytes));
+        ByteLocation { address: line.0 * line_bytes, chiplet, local: local * line_bytes }
+    }
 }
 
 /// The location of an address on a machine with one chiplet.
@@ -101,6 +178,17 @@ pub struct DramUse {
     /// The cycle at which the data arrive at the requester (a read) or in the memory array (a
     /// write).
     pub done: Cycle,
+}
+
+/// An access that is ready to move its data over a data bus.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transfer {
+    pub(super) channel: usize,
+    pub(super) bank: usize,
+    pub(super) address: u64,
+    pub(super) bytes: u32,
+    pub(super) is_write: bool,
+    pub(super) is_row_hit: bool,
 }
 
 /// The timing of main memory: its banks, buses and open rows. The bytes are stored elsewhere.
@@ -167,8 +255,8 @@ impl Dram {
         (channel as usize, (channel * banks + bank) as usize, row)
     }
 
-    /// Serves an access to `bytes` bytes that begins at `byte`. The access arrives at cycle `now`.
-    /// Returns its channel, bank and times.
+    /// Serves an access to `bytes` bytes that begins at `byte`, after all earlier accesses. The access
+    /// arrives at cycle `now`. Returns its channel, bank and times.
     #[inline]
     pub fn access(&mut self, now: Cycle, byte: impl Into<ByteLocation>, bytes: u32, write: bool) -> DramUse {
         let byte = byte.into();
@@ -178,7 +266,20 @@ impl Dram {
         let hit = bank.open_row == row + 1;
         let start = now.max(bank.ready_at);
         let latency = if hit { self.spec.row_hit_cycles } else { self.spec.row_miss_cycles };
+        bank.open_row = row + 1;
         let ready = start + u64::from(latency);
+        let access = Transfer { channel, bank: place, address, bytes, is_write: write, is_row_hit: hit };
+        let served = self.transfer(ready, access);
+        self.occupy(start, &served);
+        self.traffic.queue_cycles += (start - now) + (served.from - ready);
+        served
+    }
+
+    /// Moves the data of an access, whose row is open, over the data bus. The data are at the bus at
+    /// cycle `ready`.
+    #[inline]
+    fn transfer(&mut self, ready: Cycle, access: Transfer) -> DramUse {
+        let Transfer { channel, bank, address, bytes, is_write, is_row_hit } = access;
         let width = u64::from(self.spec.channel_bytes_per_cycle.get());
         let bytes = self.burst_bytes.map_or(bytes, |burst| bytes.next_multiple_of(burst));
         let moved = match self.burst_bytes {
@@ -189,28 +290,64 @@ impl Dram {
         let first_byte = (ready * width).max(*bus);
         *bus = first_byte + moved;
         // A cycle in which one burst ends and the next one begins counts for the next one.
-        let data = first_byte / width;
-        let until = (*bus / width).max(data + 1);
+        let from = first_byte / width;
+        let until = (*bus / width).max(from + 1);
         let done = bus.div_ceil(width) + u64::from(self.spec.base_latency_cycles);
-        bank.open_row = row + 1;
-        // Accesses to an open row overlap: the bank is busy with each of them only as long as the
-        // bus is.
-        bank.ready_at = until - u64::from(self.spec.row_hit_cycles).min(until - start - 1);
         let t = &mut self.traffic;
-        if write {
+        if is_write {
             t.writes += 1;
         } else {
             t.reads += 1;
         }
         t.bytes += u64::from(bytes);
-        if hit {
+        if is_row_hit {
             t.row_hits += 1;
         } else {
             t.row_misses += 1;
         }
-        t.queue_cycles += (start - now) + (data - ready);
-        let (is_write, is_row_hit, from) = (write, hit, data);
-        DramUse { channel, bank: place, address, bytes, is_write, is_row_hit, from, until, done }
+        DramUse { channel, bank, address, bytes, is_write, is_row_hit, from, until, done }
+    }
+
+    /// Keeps the bank of an access busy. The access began at cycle `start`. Accesses to an open row
+    /// overlap: the bank is busy with each of them only as long as the bus is.
+    #[inline]
+    fn occupy(&mut self, start: Cycle, served: &DramUse) {
+        let hit = u64::from(self.spec.row_hit_cycles);
+        self.banks[served.bank].ready_at = served.until - hit.min(served.until - start - 1);
+    }
+
+    /// The first cycle at which a bank can begin another access.
+    pub(super) fn bank_ready_at(&self, bank: usize) -> Cycle {
+        self.banks[bank].ready_at
+    }
+
+    /// Whether a row is open or is being opened.
+    pub(super) fn is_open(&self, bank: usize, row: u64) -> bool {
+        self.banks[bank].open_row == row + 1
+    }
+
+    /// Begins to close the open row of a bank and to open this row, at cycle `now`. Returns the cycle
+    /// at which accesses to the row can begin.
+    pub(super) fn open(&mut self, now: Cycle, bank: usize, row: u64) -> Cycle {
+        self.banks[bank].open_row = row + 1;
+        now + u64::from(self.spec.row_miss_cycles.saturating_sub(self.spec.row_hit_cycles))
+    }
+
+    /// The first cycle at which an access to an open row can begin, so that its data find the
+    /// channel's data bus free.
+    pub(super) fn bus_ready_at(&self, channel: usize) -> Cycle {
+        let width = u64::from(self.spec.channel_bytes_per_cycle.get());
+        (self.bus_free_at[channel] / width).saturating_sub(u64::from(self.spec.row_hit_cycles))
+    }
+
+    /// Serves an access, which arrived at cycle `arrived`. It begins at cycle `now`, and its row is
+    /// open.
+    pub(super) fn serve_open(&mut self, now: Cycle, arrived: Cycle, access: Transfer) -> DramUse {
+        let latency = if access.is_row_hit { self.spec.row_hit_cycles } else { self.spec.row_miss_cycles };
+        let served = self.transfer(now + u64::from(self.spec.row_hit_cycles), access);
+        self.occupy(now, &served);
+        self.traffic.queue_cycles += served.from - arrived - u64::from(latency);
+        served
     }
 
     /// The traffic of memory since the beginning of the run.
@@ -221,15 +358,15 @@ impl Dram {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn n(value: u32) -> NonZeroU32 {
+    pub(in crate::memory) fn n(value: u32) -> NonZeroU32 {
         NonZeroU32::new(value).unwrap()
     }
 
-    fn spec() -> DramSpec {
+    pub(in crate::memory) fn spec() -> DramSpec {
         DramSpec {
             channels: n(4),
             banks_per_channel: n(8),
@@ -239,6 +376,12 @@ mod tests {
             base_latency_cycles: 50,
             row_hit_cycles: 10,
             row_miss_cycles: 30,
+            scheduler: DramScheduler::OldestFirst,
+            queue_entries: None,
+            write_entries: None,
+            write_high_entries: None,
+            write_low_entries: None,
+            queue_wait_max_cycles: None,
         }
     }
 

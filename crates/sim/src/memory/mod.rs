@@ -4,6 +4,7 @@
 pub(crate) mod bytes;
 pub mod dram;
 pub(crate) mod operations;
+mod scheduler;
 pub(crate) mod side;
 
 pub use bytes::Memory;

@@ -14,10 +14,12 @@ use proto::{
 use crate::config::System;
 use crate::engine::{Engine, Event};
 use crate::memory::Memory;
-use crate::memory::dram::{Dram, DramTraffic};
+use crate::memory::dram::{ByteLocation, Dram, DramScheduler, DramTraffic};
+use crate::memory::scheduler::{Request, Scheduler};
 use crate::memory::side::{Access, Behind, MemorySide};
 use crate::network::noc::NocNode;
 use crate::network::{Departure, Network};
+use crate::queue::Cycle;
 use crate::reports::Reports;
 use crate::reports::attribution::QueueWaits;
 use crate::reports::history::PastMessage;
@@ -119,6 +121,9 @@ pub(crate) struct MainMemory {
     dram: Dram,
     /// The memory-side caches in front of DRAM. `None` if the machine has none.
     side: Option<Box<MemorySide>>,
+    /// The requests that wait for memory. `None` if memory serves them in order of arrival, so that
+    /// the end of an access is known when it arrives.
+    scheduler: Option<Box<Scheduler>>,
     line_bytes: u32,
     /// For each bank, the network node at which the memory of its lines is attached.
     places: Vec<NocNode>,
@@ -157,6 +162,10 @@ impl MainMemory {
                 _ => Dram::new(&system.dram, system.chiplets).with_bursts(system.sector_bytes()),
             },
             side: MemorySide::new(system, levels).map(Box::new),
+            scheduler: match system.dram.scheduler {
+                DramScheduler::OldestFirst => None,
+                DramScheduler::OpenRowFirst => Some(Box::new(Scheduler::new(&system.dram))),
+            },
             line_bytes: system.sector_bytes(),
             places: (0..banks).map(|bank| network.memory_place(bank, banks)).collect(),
             paths: (0..).zip(stations).map(path).collect(),
@@ -258,8 +267,9 @@ impl MainMemory {
         engine.at(arrives, Event::MemoryStart(number));
     }
 
-    /// Performs an operation on memory. The answer leaves when the channel has transferred the
-    /// data.
+    /// Performs an operation on memory, which has arrived. The bytes change at once, so operations
+    /// take effect in the order of their arrival. The answer leaves when the channel has transferred
+    /// the data.
     #[inline(never)]
     pub(crate) fn start<Pr: Probe>(
         &mut self,
@@ -276,6 +286,43 @@ impl MainMemory {
         }
         let (carried, answer) = (&self.carried[number as usize], &mut self.answers[number as usize]);
         let line = transit.line;
+        let (read_bytes, written, changed) = match transit.kind {
+            AccessKind::Read => {
+                *answer = self.bytes.read_line(line);
+                (Some(line_bytes), None, false)
+            }
+            AccessKind::Write { mask } => {
+                let changed = self.bytes.write_line(line, mask, carried);
+                (None, Some(mask), changed)
+            }
+            AccessKind::Rmw { rmw, mask } => {
+                let mut bytes = self.bytes.read_line(line);
+                *answer = rmw.perform(&mut bytes, carried, mask);
+                let changed = self.bytes.write_line(line, mask, &bytes);
+                (Some(line_bytes), Some(mask), changed)
+            }
+        };
+        if changed {
+            reports.watch.progress(now);
+        }
+        if let Some(scheduler) = &mut self.scheduler {
+            let located = ByteLocation::of(line, homes, line_bytes);
+            let (channel, bank, row) = self.dram.place(located);
+            let written_bytes = written.map(ByteMask::count);
+            let (address, arrived) = (located.address, now);
+            scheduler.arrive(Request {
+                number,
+                channel,
+                bank,
+                row,
+                address,
+                read_bytes,
+                written_bytes,
+                arrived,
+            });
+            self.serve(engine, reports, channel as u32);
+            return;
+        }
         let (dram, probe) = (&mut self.dram, &mut *reports.probe);
         let mut behind = Behind { dram, homes, line_bytes, probe, dram_wait: 0, side_wait: 0 };
         let traffic = &mut reports.tally.memory_side;
@@ -283,33 +330,44 @@ impl MainMemory {
             None => behind.access(now, line, access),
             Some(side) => side.access(now, line, access, traffic, &mut behind),
         };
-        let (done, changed) = match transit.kind {
-            AccessKind::Read => {
-                *answer = self.bytes.read_line(line);
-                (serve(Access::Read), false)
-            }
-            AccessKind::Write { mask } => {
-                let changed = self.bytes.write_line(line, mask, carried);
-                (serve(Access::Write(mask)), changed)
-            }
-            AccessKind::Rmw { rmw, mask } => {
-                let mut bytes = self.bytes.read_line(line);
-                *answer = rmw.perform(&mut bytes, carried, mask);
-                let changed = self.bytes.write_line(line, mask, &bytes);
-                let read = serve(Access::ReadForUpdate);
-                (serve(Access::Write(mask)).max(read), changed)
-            }
-        };
-        let Behind { dram_wait, side_wait, .. } = behind;
-        transit.queue_waits = transit.queue_waits.at_dram(dram_wait).at_side(side_wait);
+        let reads = if written.is_some() { Access::ReadForUpdate } else { Access::Read };
+        let read = read_bytes.map_or(now, |_| serve(reads));
+        let done = written.map_or(read, |mask| serve(Access::Write(mask)).max(read));
+        let waits = (behind.dram_wait, behind.side_wait);
+        self.answer_at(engine, number, done, waits);
+    }
+
+    /// Serves the requests of a memory channel that can be served now. If others wait, schedules the
+    /// next event of the channel.
+    #[inline(never)]
+    pub(crate) fn serve<Pr: Probe>(
+        &mut self,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+        channel: u32,
+    ) {
+        let now = engine.now();
+        while let Some(scheduler) = &mut self.scheduler {
+            let Some(served) = scheduler.serve(&mut self.dram, now, channel as usize) else {
+                let next = scheduler.wake(&self.dram, now, channel as usize);
+                return next.into_iter().for_each(|at| engine.at(at, Event::MemoryServe(channel)));
+            };
+            served.read.iter().chain(&served.write).for_each(|access| reports.probe.dram(access));
+            self.answer_at(engine, served.number, served.done, (served.waited, 0));
+        }
+    }
+
+    /// Schedules memory's answer to an operation, whose data arrive at cycle `done`. Its accesses
+    /// waited for DRAM and for memory-side caches for these cycles.
+    #[inline]
+    fn answer_at(&mut self, engine: &mut Engine, number: u32, done: Cycle, (dram, side): (u64, u64)) {
+        let Some(transit) = self.operations.get_mut(number) else { return };
+        transit.queue_waits = transit.queue_waits.at_dram(dram).at_side(side);
         let path = self.paths[transit.station as usize].cycles;
         let event = match transit.place {
             Some(_) => Event::MemoryReturn(number),
             None => Event::MemoryDone(number),
         };
-        if changed {
-            reports.watch.progress(now);
-        }
         engine.at(done + path, event);
     }
 

@@ -44,9 +44,7 @@ impl<Pr: Probe> Behind<'_, Pr> {
     /// Serves an access that reaches DRAM at cycle `now`. Returns the cycle at which it is done.
     #[inline]
     pub(crate) fn access(&mut self, now: Cycle, line: LineAddr, access: Access) -> Cycle {
-        let (chiplet, local) = self.homes.local(line);
-        let line_bytes = u64::from(self.line_bytes);
-        let located = ByteLocation { address: line.0 * line_bytes, chiplet, local: local * line_bytes };
+        let located = ByteLocation::of(line, self.homes, self.line_bytes);
         let (bytes, is_write) = match access {
             Access::Read | Access::ReadForUpdate => (self.line_bytes, false),
             Access::Write(mask) => (mask.count(), true),

@@ -64,6 +64,7 @@ pub(crate) fn least_patience(system: &System) -> u64 {
         system.l2.latency_cycles,
         dram.base_latency_cycles,
         dram.row_miss_cycles,
+        dram.queue_wait_max_cycles(),
         system.host.memory_latency_cycles,
     ];
     let round_trip = 2 * path + served.map(u64::from).iter().sum::<u64>() + further;
@@ -179,6 +180,7 @@ fn hash(of: impl Hash) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::memory::dram::DramScheduler;
 
     fn least(change: impl FnOnce(&mut System)) -> u64 {
         let mut system: System = toml::from_str(include_str!("../../../../systems/hlrc-8cu.toml")).unwrap();
@@ -200,6 +202,11 @@ mod tests {
             |system| system.host.memory_latency_cycles += 1,
         ];
         assert_eq!(once.map(|slower| least(slower) - usual), [16; 6]);
+        let open_row_first = |system: &mut System| {
+            system.dram.scheduler = DramScheduler::OpenRowFirst;
+            system.dram.queue_wait_max_cycles = Some(300);
+        };
+        assert_eq!(least(open_row_first) - usual, 16 * 300);
         // The round trip takes two paths, each over as many hops as the mesh has rows and columns.
         assert_eq!(least(|system| system.noc.hop_latency_cycles += 1) - usual, 16 * 2 * 6);
         assert_eq!(least(|system| system.noc.port_latency_cycles += 1) - usual, 16 * 2);

@@ -4,7 +4,7 @@ use kernel::prelude::*;
 use proto::{Kind, Levels, Per};
 use sim::attribution::Cause;
 use sim::config::{MemorySideSpec, SideWrite, System};
-use sim::dram::Dram;
+use sim::dram::{Dram, DramScheduler};
 use sim::{Outcome, RunOptions, Subject};
 
 use crate::common::*;
@@ -202,6 +202,11 @@ fn a_wrong_memory_side_cache_is_reported_by_its_key() {
     let twice = vec![cache("side", 4096, SideWrite::Back); 2];
     let problems = System { memory_side: twice, ..system("hlrc-8cu") }.problems();
     assert_eq!(problems[0].key(), "memory_side.1.name");
+    let mut reordered = machine(vec![cache("side", 4096, SideWrite::Back)]);
+    reordered.dram.scheduler = DramScheduler::OpenRowFirst;
+    assert_eq!(reordered.problems()[0].key(), "memory_side.0.bytes");
+    reordered.memory_side[0].bytes = 0;
+    assert_eq!(reordered.problems(), []);
     let text = toml::to_string(&machine(vec![cache("side", 4096, SideWrite::Update)])).unwrap();
     let again: System = toml::from_str(&text).unwrap();
     assert_eq!(again.memory_side, [cache("side", 4096, SideWrite::Update)]);

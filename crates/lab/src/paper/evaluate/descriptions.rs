@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value;
 
-use crate::paper::{Input, NamedScenario, Plan, Source, Variant};
+use crate::catalog;
+use crate::paper::{Input, NamedScenario, Paper, Plan, Source, Variant};
 use crate::results::{InputDescription, ScenarioDescription, VariantDescription};
 
 impl Plan {
@@ -79,6 +80,20 @@ impl Variant {
     pub(super) fn numbers(&self) -> BTreeMap<String, f64> {
         let numbers = self.parameters().into_iter();
         numbers.filter_map(|(name, text)| Some((name, text.parse().ok()?))).collect()
+    }
+}
+
+impl Paper {
+    /// The value of a setting of the scenario's protocol on the machine of the variant. `None` if the
+    /// protocol has no such setting.
+    pub(super) fn protocol_setting(&self, scenario: &str, variant: &str, setting: &str) -> Option<f64> {
+        let scenario = self.scenarios.iter().find(|known| known.name == scenario)?;
+        let variant = self.variants.iter().find(|known| known.name == variant)?;
+        let protocol = scenario.scenario.protocol;
+        let (_, declared) = catalog::declared().into_iter().find(|(known, _)| *known == protocol)?;
+        let declared = declared.iter().find(|known| known.name == setting)?;
+        let given = variant.system.protocol.get(protocol).and_then(|settings| settings.get(setting));
+        Some(given.copied().unwrap_or(declared.default) as f64)
     }
 }
 

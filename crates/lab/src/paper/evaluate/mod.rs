@@ -57,6 +57,7 @@ impl Plan {
 
 /// The rows (results of runs), by the keys of the runs (variant, scenario, input and seed).
 struct Data<'a> {
+    plan: &'a Plan,
     rows: BTreeMap<&'a RowKey, &'a Row>,
     /// The names of all counters that at least one row has.
     counted: BTreeSet<&'a str>,
@@ -72,6 +73,7 @@ impl<'a> Data<'a> {
     fn new(plan: &'a Plan, rows: &'a [Row]) -> Data<'a> {
         let variants = plan.paper.variants.iter();
         Data {
+            plan,
             parameters: plan.paper.variants.iter().map(|v| (v.name.as_str(), v.numbers())).collect(),
             unsound: variants.filter(|variant| variant.is_unsound()).map(|v| v.name.as_str()).collect(),
             rows: rows.iter().map(|row| (&row.key, row)).collect(),
@@ -92,6 +94,11 @@ impl<'a> Data<'a> {
         if let Some(parameter) = name.strip_prefix("machine.") {
             let number = self.parameters.get(variant.as_str()).and_then(|all| all.get(parameter));
             return number.copied().ok_or(NoValue::Missing(format!("no machine parameter `{parameter}`")));
+        }
+        if let Some(setting) = name.strip_prefix("setting.") {
+            let value = self.plan.paper.protocol_setting(scenario, variant, setting);
+            return value
+                .ok_or(NoValue::Missing(format!("no setting `{setting}` of the protocol of {scenario}")));
         }
         if name == "cycles" {
             return Ok(measured.cycles as f64);
