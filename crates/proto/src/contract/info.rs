@@ -36,6 +36,19 @@ pub enum Sharing {
     Unscoped,
 }
 
+/// The way in which hosts reach memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hosts {
+    /// The accesses of hosts bypass the caches of the GPU. When a kernel has ended, memory has all
+    /// bytes that the kernel has written, and no write to memory is outstanding. If a host has a
+    /// cache, only its own acquires and releases keep the cache coherent.
+    Direct,
+    /// Hosts have caches that the protocol keeps coherent with all other caches, without any
+    /// synchronization. When a kernel has ended, dirty bytes may stay in caches. A host always
+    /// reads and writes the current bytes of a line through its own controller.
+    Cached,
+}
+
 /// The description of a protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
@@ -51,6 +64,8 @@ pub struct Info {
     pub channels: Channels,
     /// The scopes that programs must use when work-groups share data.
     pub sharing: Sharing,
+    /// The way in which hosts reach memory.
+    pub hosts: Hosts,
     /// The equivalent mutants (seeded faults that no program can detect), as texts. Each line of a
     /// text holds the name of a seeded fault, ` # `, and the reason why no program can detect the
     /// fault. A `*` in a name stands for any text.
