@@ -10,6 +10,9 @@ use sim::{Outcome, RunOptions, Subject};
 use crate::common::*;
 use crate::memory_path::Uncached;
 
+/// A change of a memory-side cache.
+type Change = fn(&mut MemorySideSpec);
+
 const RULES: [SideWrite; 3] = [SideWrite::Back, SideWrite::Update, SideWrite::Invalidate];
 
 fn cache(name: &str, bytes: u64, write: SideWrite) -> MemorySideSpec {
@@ -170,7 +173,7 @@ fn the_storage_of_a_level_is_used_once() {
 
 #[test]
 fn a_wrong_memory_side_cache_is_reported_by_its_key() {
-    let found = |change: fn(&mut MemorySideSpec)| -> Vec<String> {
+    let found = |change: Change| -> Vec<String> {
         let mut spec = cache("side", 4096, SideWrite::Back);
         change(&mut spec);
         let machine = System { memory_side: vec![spec], ..system("hlrc-8cu") };
@@ -178,7 +181,7 @@ fn a_wrong_memory_side_cache_is_reported_by_its_key() {
     };
     assert_eq!(found(|_| {}), [""; 0]);
     assert_eq!(found(|spec| spec.bytes = 0), [""; 0]);
-    let cases: [(fn(&mut MemorySideSpec), &str); 6] = [
+    let cases: [(Change, &str); 6] = [
         (
             |spec| spec.bytes = 1000,
             "memory_side.0.bytes: 1000 bytes of `side`, expected 0 or a multiple of 1024",
