@@ -24,3 +24,4 @@ mod split;
 mod stuck;
 #[path = "../../../explore/tests/explore_tests/toys/mod.rs"]
 mod toys;
+mod write_buffers;
