@@ -1,5 +1,6 @@
 //! Messages overtake one another if the channels of a protocol are unordered.
 
+use crate::claims::is_timed;
 use crate::toys;
 use std::collections::BTreeSet;
 
@@ -62,8 +63,8 @@ fn an_older_store_may_arrive_last_on_unordered_channels() {
 }
 
 /// The names of tests that together refute each protocol if messages of a channel may overtake one
-/// another. The protocols with epochs (periods of time; the variants of STC) or leases (the variants of
-/// temporal coherence) are excepted.
+/// another. The protocols with epochs (periods of time; the variants of STC) or leases (in time or in
+/// logical time) are excepted.
 const OVERTAKING: [&str; 3] = ["written-then-loaded", "written-then-loaded-remote", "counted-by-two"];
 
 /// The counterexamples that a protocol has in these tests. If `overtaking` is true, messages of a
@@ -90,7 +91,7 @@ fn protocols_without_epochs_need_fifo_channels_and_their_counterexamples_name_th
         // No counterexample of the protocols with epochs is known. A core has one pending access to a
         // word, and the epoch management unit awaits an answer to each message. The protocols with
         // leases need larger programs, which the random tester finds.
-        if protocol.starts_with("stc-") || protocol.starts_with("tc-") {
+        if is_timed(protocol) {
             assert_eq!(traces, [], "{protocol}");
             continue;
         }

@@ -21,6 +21,6 @@ const TIMED_THREADS_MAX: usize = 2;
 /// Whether a protocol has epochs (periods of time) or leases. Such a protocol has many states: an
 /// epoch may change, or a tick may pass, between any two moves, or lines and copies have logical
 /// times.
-fn is_timed(protocol: &str) -> bool {
+pub(crate) fn is_timed(protocol: &str) -> bool {
     ["stc-", "tc-", "rcc", "g-tsc"].iter().any(|name| protocol.starts_with(name))
 }
