@@ -14,6 +14,7 @@ mod kernels;
 mod lease;
 mod levels;
 mod one_door;
+mod owned;
 mod plain;
 mod ptx;
 mod search;
