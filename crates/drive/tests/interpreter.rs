@@ -5,10 +5,10 @@
 use drive::{At, Driver, Machine, Nodes, Record, StationInput};
 use proto::issue::IssueRule;
 use proto::{
-    Agent, ArrayId, ByteMask, Channels, Claim, Controller, Cx, Disposition, Effects, Hints, Homes, Info,
-    Input, Issuer, Key, Kind, Levels, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryTag, Message, NodeId,
-    Op, Order, Per, PlanKey, PlansView, Protocol, Rank, Request, Scope, SetIndex, Settings, Sharing, Slot,
-    Spending, TableView, TimerClass, Topology, Uses, Way, WritePolicy, protocol_nodes,
+    Agent, ArrayId, ByteMask, Channels, Claim, Controller, Cx, Disposition, Effects, Hints, Homes, Hosts,
+    Info, Input, Issuer, Key, Kind, Levels, LineAddr, LineData, MemoryAccess, MemoryOp, MemoryTag, Message,
+    NodeId, Op, Order, Per, PlanKey, PlansView, Protocol, Rank, Request, Scope, SetIndex, Settings, Sharing,
+    Slot, Spending, TableView, TimerClass, Topology, Uses, Way, WritePolicy, protocol_nodes,
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -111,6 +111,7 @@ macro_rules! toy {
                     claims: &[Claim { model: "drf", cores: IssueRule::GPUS, mapping: "none" }],
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
+                    hosts: Hosts::Direct,
                     equivalent: &[],
                 };
                 const KINDS: &'static [Kind] = &[Kind::port("Port", "l1", Per::Cu)];

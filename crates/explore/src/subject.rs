@@ -1,7 +1,9 @@
 //! The subject of a verification: a protocol, represented by data and function pointers. So the
 //! code of the verification is compiled once, not once for each protocol.
 
-use proto::{ArrayUse, Homes, Info, Kind, PlansView, Protocol, SeededFault, TableView, Topology};
+use proto::{
+    ArrayUse, Homes, Info, Kind, LineView, NodeId, PlansView, Protocol, SeededFault, TableView, Topology,
+};
 
 use crate::machine::stations;
 use crate::stress::stations as stressed;
@@ -18,6 +20,9 @@ type Make = fn(
 /// Creates the stations (controllers with their parked inputs) of a machine for a stress test.
 type MakeStressed = fn(&Topology, Homes, Option<SeededFault>) -> Result<Box<dyn stressed::Stations>, String>;
 
+/// Checks a rule about the lines of several controllers; see [`Protocol::disagreement`].
+type Disagreement = fn(&[(NodeId, LineView)]) -> Option<String>;
+
 /// The data and functions of a protocol that a verification needs.
 #[derive(Clone, Copy, Debug)]
 pub struct Subject {
@@ -28,6 +33,9 @@ pub struct Subject {
     pub tables: fn() -> Vec<TableView>,
     /// The plans of the protocol, which give the steps of each kind of operation.
     pub plans: fn() -> Vec<PlansView>,
+    /// The check of the lines of all controllers together; see [`Protocol::disagreement`]. `None`
+    /// if the protocol has no such check.
+    pub disagreement: Option<Disagreement>,
     /// The kinds of controller of the protocol.
     pub(crate) kinds: &'static [Kind],
     /// Whether the controllers of the protocol read the clock, so that time passes in an
@@ -51,6 +59,7 @@ impl Subject {
             info: P::INFO,
             tables: P::tables,
             plans: P::plans,
+            disagreement: P::AGREES.then_some(P::disagreement),
             kinds: P::KINDS,
             is_clocked: P::CLOCKED,
             rebased: P::REBASED,

@@ -36,6 +36,20 @@ pub enum Sharing {
     Unscoped,
 }
 
+/// The way in which hosts reach memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hosts {
+    /// The accesses of hosts reach memory directly, without the protocol. When a kernel has ended,
+    /// memory has all bytes that the kernel has written, and no write to memory is outstanding. A
+    /// host that writes bypasses the caches of the GPU, so the next kernel begins with an acquire
+    /// at system scope.
+    Direct,
+    /// Hosts have caches that the protocol keeps coherent with all other caches, without any
+    /// synchronization. When a kernel has ended, dirty bytes may stay in caches. A host always
+    /// reads and writes the current bytes of a line through its own controller.
+    Cached,
+}
+
 /// The description of a protocol.
 #[derive(Clone, Copy, Debug)]
 pub struct Info {
@@ -51,6 +65,8 @@ pub struct Info {
     pub channels: Channels,
     /// The scopes that programs must use when work-groups share data.
     pub sharing: Sharing,
+    /// The way in which hosts reach memory.
+    pub hosts: Hosts,
     /// The equivalent mutants (seeded faults that no program can detect), as texts. Each line of a
     /// text holds the name of a seeded fault, ` # `, and the reason why no program can detect the
     /// fault. A `*` in a name stands for any text.

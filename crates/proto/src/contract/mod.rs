@@ -307,6 +307,9 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// a machine has few lines and messages, so buffers and clocks must be small for a search to
     /// reach their limits. The values may be outside the ranges for machine files.
     const EXPLORED: &'static [(&'static str, u64)] = &[];
+    /// Whether [`Protocol::disagreement`] checks anything. If not, the explorer (the program that
+    /// tries every schedule) does not collect the lines of all controllers.
+    const AGREES: bool = false;
 
     /// The parameters of the protocol for a machine.
     ///
@@ -323,4 +326,14 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     fn tables() -> Vec<TableView>;
     /// The plans of the protocol: the steps of each operation.
     fn plans() -> Vec<PlansView>;
+    /// Checks a rule about the lines of several controllers, such as "a line has at most one owner".
+    /// `lines` has every line that any controller holds at one moment of a run, with the controller
+    /// that holds it. The lines of one controller are successive. Returns a sentence about the first
+    /// violation, or `None` if the rule holds. Messages may be under way at that moment. The
+    /// explorer calls the function only if [`Protocol::AGREES`] is true.
+    #[must_use]
+    fn disagreement(lines: &[(NodeId, LineView)]) -> Option<String> {
+        let _ = lines;
+        None
+    }
 }

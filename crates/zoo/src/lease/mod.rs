@@ -56,8 +56,8 @@ use crate::vi::SCOPED_CLAIMS;
 use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
-    Agent, ByteMask, Channels, Claim, Info, Kind, Levels, LineAddr, LineData, NodeId, Op, Per, PlanKey,
-    PlansView, Protocol, Setting, Settings, Sharing, Slot, TableView, Wrap, messages,
+    Agent, ByteMask, Channels, Claim, Hosts, Info, Kind, Levels, LineAddr, LineData, NodeId, Op, Per,
+    PlanKey, PlansView, Protocol, Setting, Settings, Sharing, Slot, TableView, Wrap, messages,
 };
 
 /// The rollover unit of the machine. It restarts all timestamps at zero when the largest one is
@@ -332,6 +332,7 @@ macro_rules! leased {
                     claims: $claims,
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
+                    hosts: Hosts::Direct,
                     equivalent: &[],
                 };
                 const KINDS: &'static [Kind] = &[

@@ -67,6 +67,7 @@ macro_rules! protocol {
                     claims: $claims,
                     channels: proto::Channels::Fifo,
                     sharing: proto::Sharing::$sharing,
+                    hosts: proto::Hosts::Direct,
                     equivalent: $equivalent,
                 };
                 const KINDS: &'static [proto::Kind] = &[

@@ -45,8 +45,8 @@ use core::fmt;
 use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
-    Agent, Channels, Claim, Info, Kind, Levels, LineAddr, NodeId, Per, PlanKey, PlansView, Protocol, Setting,
-    Settings, Sharing, Slot, TableView, Wrap, messages,
+    Agent, Channels, Claim, Hosts, Info, Kind, Levels, LineAddr, NodeId, Per, PlanKey, PlansView, Protocol,
+    Setting, Settings, Sharing, Slot, TableView, Wrap, messages,
 };
 
 /// The node of the epoch management unit. A machine has one such unit.
@@ -378,6 +378,7 @@ macro_rules! stc {
                     claims: CLAIMS,
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
+                    hosts: Hosts::Direct,
                     equivalent: &[BANK_EQUIVALENT],
                 };
                 const KINDS: &'static [Kind] = &[

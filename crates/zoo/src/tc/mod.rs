@@ -47,7 +47,7 @@ use crate::vi::{BANK_EQUIVALENT, BankTable, SCOPED_CLAIMS};
 use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
-    Agent, Channels, Claim, Info, Kind, Levels, LineAddr, LineData, NodeId, Per, PlanKey, PlansView,
+    Agent, Channels, Claim, Hosts, Info, Kind, Levels, LineAddr, LineData, NodeId, Per, PlanKey, PlansView,
     Protocol, Setting, Settings, Sharing, Slot, TableView, Wrap, aged, messages,
 };
 
@@ -222,6 +222,7 @@ macro_rules! tc {
                     claims: $claims,
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
+                    hosts: Hosts::Direct,
                     equivalent: $equivalent,
                 };
                 const KINDS: &'static [Kind] = &[

@@ -12,8 +12,8 @@
 use proto::issue::IssueRule;
 use proto::parts::AckCounts;
 use proto::{
-    Agent, ByteMask, Channels, Claim, Controller, Cx, Disposition, Hints, Info, Input, Issuer, Key, Kind,
-    Levels, LineAddr, LineData, NodeId, Op, OpClass, Order, Per, PlanKey, PlansView, Protocol, Reach,
+    Agent, ByteMask, Channels, Claim, Controller, Cx, Disposition, Hints, Hosts, Info, Input, Issuer, Key,
+    Kind, Levels, LineAddr, LineData, NodeId, Op, OpClass, Order, Per, PlanKey, PlansView, Protocol, Reach,
     Request, RequestInput, Scope, Setting, Settings, Sharing, Slot, Steps, TableId, TableView, Wrap,
     protocol_nodes,
 };
@@ -400,6 +400,7 @@ impl Protocol for Split {
         }],
         channels: Channels::Fifo,
         sharing: Sharing::Scoped,
+        hosts: Hosts::Direct,
         equivalent: &[],
     };
     const KINDS: &'static [Kind] = &[

@@ -3,7 +3,7 @@
 #![allow(dead_code, unused_macros, reason = "each test has some of the toys")]
 
 use proto::issue::IssueRule;
-use proto::{Channels, Claim, Info, MemoryAccess, Op, Request, Sharing};
+use proto::{Channels, Claim, Hosts, Info, MemoryAccess, Op, Request, Sharing};
 
 /// The description of a toy protocol. Each toy replaces the name and the summary.
 pub(crate) const INFO: Info = Info {
@@ -17,6 +17,7 @@ pub(crate) const INFO: Info = Info {
     }],
     channels: Channels::Fifo,
     sharing: Sharing::Unscoped,
+    hosts: Hosts::Direct,
     equivalent: &[],
 };
 
