@@ -16,7 +16,8 @@
 //! * `programs` generates the tests, and evaluates the models of each claim on them.
 //! * `search` puts a program on a machine, searches the states and judges the runs: `engine`
 //!   searches, `store` keeps the states, and `progress` finds runs that never end. These three
-//!   work on numbers only. `replay` replays a trace.
+//!   work on numbers only. `disagreement` checks rules about the lines of several controllers.
+//!   `replay` replays a trace.
 //! * `machine` is the transition system. Its parts are the nodes of the machine: a part is a
 //!   station (a controller with its parked inputs), its threads, and its messages under way.
 //!   `known` holds the effect of each move of each part as numbers. `offers` computes the moves

@@ -1,5 +1,6 @@
-//! The end of a program. The host reads memory after the last kernel of the program. Then the host
-//! writes, and a further kernel checks that it reads the host's writes.
+//! The end of a program. The host reads all lines after the last kernel of the program, through its
+//! own controller. Then the host writes, and a further kernel checks that it reads the host's
+//! writes.
 //!
 //! The requests at the end of the last kernel are the same as in the simulator. Their messages are
 //! delivered in one fixed order, because no thread of the program runs any more. A node may answer
@@ -11,8 +12,8 @@ use std::sync::Arc;
 
 use drive::{At, MinimalDriver, PendingInputs, StationStore};
 use proto::{
-    Agent, ArrayId, Boundary, ByteMask, Hints, Issuer, KernelId, LineAddr, LineData, Op, Order, PlanKey,
-    Request, RowId, Scope, Slot, Symbol as _, TimerClass, Way,
+    Agent, ArrayId, Boundary, ByteMask, Hints, Hosts, Issuer, KernelId, LineAddr, LineData, Op, Order,
+    PlanKey, Request, RowId, Scope, Slot, Symbol as _, TimerClass, Way,
 };
 
 use crate::machine::controllers::{Controllers, StationInput};
@@ -26,23 +27,51 @@ pub(crate) fn end_keys() -> impl Iterator<Item = PlanKey> {
     Boundary::END.into_iter().map(|step| PlanKey::of(&step.request(KernelId(0), true)))
 }
 
-/// An ordinary access to the bytes `mask` of a line of an array.
-fn access(op: Op, (line, array): (usize, ArrayId), mask: ByteMask, data: LineData) -> Request {
+/// A request of the host or of a compute unit that concerns a line of an array.
+fn request((op, order, scope): (Op, Order, Scope), (line, array): (usize, ArrayId)) -> Request {
     Request {
         op,
-        order: Order::Plain,
-        scope: Scope::DEVICE,
+        order,
+        scope,
         issuer: Issuer::default(),
         hints: Hints::default(),
         array,
         line: LineAddr(line as u64),
-        mask,
-        data,
+        mask: ByteMask::NONE,
+        data: LineData::default(),
+    }
+}
+
+/// The ordinary accesses to whole lines that this module makes.
+#[derive(Clone, Copy)]
+struct Accesses {
+    /// The bytes of a line.
+    mask: ByteMask,
+    has_arrays: bool,
+}
+
+impl Accesses {
+    fn of(controllers: &Controllers) -> Accesses {
+        let mask = ByteMask::full(usize::from(controllers.topology().line_bytes));
+        Accesses { mask, has_arrays: !controllers.kernels().is_empty() }
+    }
+
+    fn request(self, op: Op, line: usize) -> Request {
+        let array = if self.has_arrays { array_of(LineAddr(line as u64)) } else { ArrayId(0) };
+        Request { mask: self.mask, ..request((op, Order::Plain, Scope::DEVICE), (line, array)) }
+    }
+
+    fn load(self, line: usize) -> Request {
+        self.request(Op::Load, line)
+    }
+
+    fn store(self, line: usize, data: LineData) -> Request {
+        Request { data, ..self.request(Op::Store, line) }
     }
 }
 
 /// The stations (controllers with their parked inputs) and the lines of memory that remain after a
-/// program.
+/// program, before or after the requests at its end.
 #[derive(Clone, Debug)]
 pub(crate) struct Remainder {
     pub(crate) stations: Vec<u32>,
@@ -123,25 +152,62 @@ impl StationStore for Numbers<'_> {
     }
 }
 
-/// Makes the requests of the end of a kernel. Returns the stations (controllers with their parked
-/// inputs) and the lines of memory after the end. Fails if a write reaches memory after the last of
-/// these requests is answered.
+/// Makes the requests of the end of a kernel, and lets the host read every line. Returns what
+/// remains, and the lines that the host has read. Fails if the end is not complete when the last of
+/// its requests is answered:
+///
+/// * If hosts access memory directly, no write may reach memory later.
+/// * If hosts have caches, dirty bytes may stay in caches, but the host must read the same bytes
+///   again when all remaining work is done.
 pub(crate) fn end(
     controllers: &mut Controllers,
     slot: u32,
     kernel: KernelId,
     rest: Remainder,
     rows: &mut BTreeSet<RowId>,
-) -> Result<Remainder, Arc<str>> {
+) -> Result<(Remainder, Vec<u32>), Arc<str>> {
+    let hosts = controllers.subject.info.hosts;
     let mut plain = plain(controllers, slot, rest, rows);
     plain.boundary(Boundary::END, kernel, true)?;
     let lines = plain.stage.lines.clone();
+    let seen = host_reads(&mut plain)?;
     plain.rest()?;
-    let timers = plain.timers().to_vec();
-    match lines == plain.stage.lines {
-        true => Ok(Remainder { stations: plain.stage.stations, timers, lines }),
-        false => Err(Arc::from("a write reaches memory after the end of the kernel")),
+    match hosts {
+        Hosts::Direct if lines != plain.stage.lines => {
+            return Err(Arc::from("a write reaches memory after the end of the kernel"));
+        }
+        Hosts::Cached if seen != host_reads(&mut plain)? => {
+            return Err(Arc::from(
+                "after the end of the kernel, the host reads a line twice, and its bytes differ",
+            ));
+        }
+        Hosts::Direct => {}
+        Hosts::Cached => plain.rest()?,
     }
+    let timers = plain.timers().to_vec();
+    let Numbers { stations, lines, .. } = plain.stage;
+    Ok((Remainder { stations, timers, lines }, seen))
+}
+
+/// Lets the first host read every line through its controller. Returns the lines as numbers. A host
+/// without a coherent cache acquires first, because it has waited for the kernel.
+fn host_reads(plain: &mut MinimalDriver<Numbers<'_>>) -> Result<Vec<u32>, Arc<str>> {
+    let host = Agent::Host(0);
+    let accesses = Accesses::of(plain.stage.controllers);
+    if plain.stage.controllers.subject.info.hosts == Hosts::Direct {
+        plain.ask(host, &request((Op::Fence, Order::Acquire, Scope::SYSTEM), (0, ArrayId(0))))?;
+    }
+    let mut seen = Vec::new();
+    for line in 0..plain.stage.lines.len() {
+        let Some(data) = plain.ask(host, &accesses.load(line))? else {
+            return Err(Arc::from(
+                "after the end of the kernel, the answer to a load of the host has no bytes",
+            ));
+        };
+        let bytes = plain.stage.controllers.line_of(data).masked(accesses.mask);
+        seen.push(plain.stage.controllers.line(bytes));
+    }
+    Ok(seen)
 }
 
 /// Lets the host write every line after the end of a kernel, and begins another kernel. Fails if a
@@ -153,22 +219,17 @@ pub(crate) fn next_kernel(
     rest: Remainder,
 ) -> Result<(), Arc<str>> {
     let (cus, lines) = (controllers.topology().cus, rest.lines.len());
-    let mask = ByteMask::full(usize::from(controllers.topology().line_bytes));
-    let written = LineData([HOST_BYTE; proto::LINE_BYTES_MAX]).masked(mask);
+    let accesses = Accesses::of(controllers);
+    let written = LineData([HOST_BYTE; proto::LINE_BYTES_MAX]).masked(accesses.mask);
     let mut rows = BTreeSet::new();
-    let has_arrays = !controllers.kernels().is_empty();
-    let of = |line: usize| {
-        let array = if has_arrays { array_of(LineAddr(line as u64)) } else { ArrayId(0) };
-        (line, array)
-    };
     let mut plain = plain(controllers, slot, rest, &mut rows);
     for line in 0..lines {
-        plain.ask(Agent::Host(0), &access(Op::Store, of(line), mask, written))?;
+        plain.ask(Agent::Host(0), &accesses.store(line, written))?;
     }
     plain.boundary(Boundary::BEGIN, kernel, true)?;
     for (cu, line) in (0..cus).flat_map(|cu| (0..lines).map(move |line| (cu, line))) {
-        let data = plain.ask(Agent::Cu(cu), &access(Op::Load, of(line), mask, LineData::default()))?;
-        let read = data.map(|data| plain.stage.controllers.line_of(data).masked(mask));
+        let data = plain.ask(Agent::Cu(cu), &accesses.load(line))?;
+        let read = data.map(|data| plain.stage.controllers.line_of(data).masked(accesses.mask));
         if read != Some(written) {
             return Err(Arc::from(overwritten(cu)));
         }

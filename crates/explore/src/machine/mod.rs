@@ -105,9 +105,9 @@ pub(crate) struct Machine {
     pub(crate) threads: Interner<ThreadState>,
     memories: Interner<Vec<u32>>,
     pub(crate) words: Interner<Word>,
-    /// The known results of the function `drained` (the lines of memory after the last kernel). The
-    /// key holds the numbers of the states of all stations (controllers), the running timers, and
-    /// the number of the state of memory.
+    /// The known results of the function `drained` (the lines that the host reads after the last
+    /// kernel). The key holds the numbers of the states of all stations (controllers), the running
+    /// timers, and the number of the state of memory.
     drained: FxHashMap<Vec<u32>, Drained>,
     /// The known results of the check that the next kernel reads the host's writes. The key holds
     /// the numbers of the states of all stations (controllers), and the running timers.
@@ -140,8 +140,8 @@ pub(crate) struct Machine {
 
 /// A result for a part (the state of one node), or the description of a fault that happens instead.
 pub(crate) type PartResult<T> = Result<T, Arc<str>>;
-/// The lines of memory after the end of a kernel, or the description of a fault that happens
-/// instead.
+/// The lines that the host reads after the end of a kernel, or the description of a fault that
+/// happens instead.
 type Drained = PartResult<Arc<[u32]>>;
 
 impl Machine {
@@ -265,8 +265,9 @@ impl Machine {
         self.memories.thing(memory)
     }
 
-    /// The lines of memory after the requests at the end of the last kernel. These requests begin
-    /// in the state `state`. Also checks that a further kernel reads the host's writes.
+    /// The lines that the host reads after the requests at the end of the last kernel. These
+    /// requests begin in the state `state`. Also checks that a further kernel reads the host's
+    /// writes.
     pub(crate) fn drained(&mut self, state: &[u32]) -> Drained {
         let (parts, memory) = (self.together(state), &state[self.known.nodes..=self.known.nodes]);
         let stations: Vec<u32> = parts.iter().map(|&part| self.part(part).station).collect();
@@ -284,10 +285,7 @@ impl Machine {
             &mut self.rows,
         );
         drain::end_keys().for_each(|key| self.note_key(key));
-        let lines: Drained = ended.and_then(|rest| {
-            let lines = Arc::from(rest.lines.as_slice());
-            self.begin_next(rest).map(|()| lines)
-        });
+        let lines: Drained = ended.and_then(|(rest, seen)| self.begin_next(rest).map(|()| Arc::from(seen)));
         self.drained.insert(key, lines.clone());
         lines
     }

@@ -9,7 +9,7 @@ use litmus::check;
 use litmus::hrf::{self, CheckError, Options, RaceKind, Reading, RelaxedAs};
 use litmus::program::{Dialect, Instr, Level, Order, Program, ScopeId, address_value};
 use proto::issue::IssueRule;
-use proto::{Agent, Info, Sharing};
+use proto::{Agent, Hosts, Info, Sharing};
 
 use crate::machine::outcome::Outcome;
 use crate::machine::placement::Placement;
@@ -22,6 +22,8 @@ pub struct Claim {
     pub model: String,
     /// The cores for which the claim holds.
     cores: Vec<IssueRule>,
+    /// The way in which hosts reach memory.
+    hosts: Hosts,
     method: Method,
     /// Whether the model orders the kernels of a program one after the other. Computed on first
     /// use.
@@ -73,9 +75,9 @@ pub enum NoPromise {
     Incomplete(String),
 }
 
-/// The name of the model in which all threads access one memory. The model also defines programs
-/// with races and programs without scopes.
-const ONE_MEMORY: &str = "sc";
+/// The names of the models of a machine with one memory for all threads. These models have no
+/// scopes, and they also define programs with races.
+const WITHOUT_SCOPES: [&str; 3] = ["sc", "tso", "rmo"];
 
 /// The maximum number of states in the search that evaluates a race-free model on one program.
 const MODEL_STATES_MAX: u64 = 4_000_000;
@@ -154,7 +156,9 @@ impl Claim {
     /// # Errors
     /// If a claimed memory model does not exist.
     pub fn all_of(info: &Info) -> Result<Vec<Claim>, String> {
-        info.claims.iter().map(|claim| Ok(Claim::of(claim.model)?.with_cores(claim.cores))).collect()
+        let of =
+            |claim: &proto::Claim| Ok(Claim::of(claim.model)?.with_cores(claim.cores).with_hosts(info.hosts));
+        info.claims.iter().map(of).collect()
     }
 
     /// This claim, but for other cores.
@@ -163,7 +167,14 @@ impl Claim {
         Claim { cores: cores.to_vec(), ..self }
     }
 
-    /// The claim that a protocol keeps this memory model on the cores of a GPU.
+    /// This claim, but for a protocol whose hosts reach memory in this way.
+    #[must_use]
+    pub fn with_hosts(self, hosts: Hosts) -> Claim {
+        Claim { hosts, ..self }
+    }
+
+    /// The claim that a protocol keeps this memory model on the cores of a GPU, if hosts access
+    /// memory directly.
     ///
     /// # Errors
     /// If no model has this name.
@@ -180,6 +191,7 @@ impl Claim {
         Ok(Claim {
             model: model.to_owned(),
             cores: IssueRule::GPUS.to_vec(),
+            hosts: Hosts::Direct,
             method,
             orders_kernels: OnceLock::new(),
         })
@@ -190,16 +202,19 @@ impl Claim {
     /// A claim whose model ignores scopes covers a program that uses the host only if all
     /// synchronizing operations have system scope, because no other scope reaches the host. Any
     /// other claim covers a program only if no thread on the host makes remote operations, because
-    /// the host is in no scope that a remote operation can promote. A claim of the model `sc` (one
-    /// memory for all threads) covers no program that uses the host, because the host's accesses
-    /// bypass the caches without any synchronization.
+    /// the host is in no scope that a remote operation can promote.
+    ///
+    /// A claim of a model without scopes (`sc`, `tso` or `rmo`) covers a program that uses the host
+    /// only if hosts have coherent caches. All other hosts access memory directly: their accesses
+    /// bypass the caches of the GPU, and such a model promises something also for accesses that no
+    /// synchronization orders.
     pub(crate) fn covers(&self, program: &Program, placements: &[Placement]) -> bool {
         let on_host = |thread: usize| {
             placements.iter().any(|placement| matches!(placement.agents.get(thread), Some(Agent::Host(_))))
         };
         let mut hosted = (0..program.threads.len()).filter(|&thread| on_host(thread)).peekable();
-        if self.model == ONE_MEMORY {
-            return hosted.peek().is_none();
+        if self.is_without_scopes() {
+            return self.hosts == Hosts::Cached || hosted.peek().is_none();
         }
         match self.sharing() {
             Sharing::Unscoped => hosted.peek().is_none() || reaches_the_host(program),
@@ -209,13 +224,18 @@ impl Claim {
         }
     }
 
+    /// Whether the model has no scopes and defines also programs with races.
+    fn is_without_scopes(&self) -> bool {
+        WITHOUT_SCOPES.contains(&self.model.as_str())
+    }
+
     /// The model's rule for synchronization between work-groups that share data: the scopes that
     /// the synchronizing operations must have.
     #[must_use]
     pub fn sharing(&self) -> Sharing {
         match &self.method {
             Method::RaceFree(reading) if reading.model == hrf::Model::Drf => Sharing::Unscoped,
-            Method::Clauses(_) if self.model == ONE_MEMORY => Sharing::Unscoped,
+            Method::Clauses(_) if self.is_without_scopes() => Sharing::Unscoped,
             Method::Clauses(model) | Method::Ptx(model) if model.knows_remote() => Sharing::Remote,
             Method::RaceFree(_) | Method::Clauses(_) | Method::Ptx(_) => Sharing::Scoped,
         }
@@ -440,7 +460,7 @@ mod tests {
     }
 
     #[test]
-    fn one_memory_covers_no_program_that_uses_the_host() {
+    fn a_model_without_scopes_covers_the_host_only_if_hosts_have_caches() {
         let text = |scope: &str| {
             format!(
                 "OPENCL host\n{{ }}\nP0@wg 0, dev 0 (global atomic_int* x) {{\n  \
@@ -450,14 +470,30 @@ mod tests {
         for (scope, drf_on_host) in [("all_svm_devices", true), ("device", false)] {
             let program = litmus::parse::parse(&text(scope)).expect("a test");
             let (gpu, host) = (Placement::spread(&program), Placement::spread(&program).hosted());
-            let covers = |model: &str, placement: &Placement| {
-                let claim = Claim::of(model).expect("a known model");
+            let covers = |model: &str, hosts: Hosts, placement: &Placement| {
+                let claim = Claim::of(model).expect("a known model").with_hosts(hosts);
                 claim.covers(&program, core::slice::from_ref(placement))
             };
-            assert!(covers("sc", &gpu) && covers("drf", &gpu));
-            assert_eq!((covers("sc", &host), covers("drf", &host)), (false, drf_on_host));
+            for (hosts, without_scopes) in [(Hosts::Direct, false), (Hosts::Cached, true)] {
+                for model in WITHOUT_SCOPES {
+                    assert!(covers(model, hosts, &gpu), "{model}");
+                    assert_eq!(covers(model, hosts, &host), without_scopes, "{model}, {hosts:?}");
+                }
+                assert_eq!((covers("drf", hosts, &gpu), covers("drf", hosts, &host)), (true, drf_on_host));
+            }
         }
-        assert_eq!(Claim::of("sc").expect("a known model").sharing(), Sharing::Unscoped);
+        for model in WITHOUT_SCOPES {
+            assert_eq!(Claim::of(model).expect("a known model").sharing(), Sharing::Unscoped, "{model}");
+        }
+    }
+
+    #[test]
+    fn the_claims_of_a_protocol_know_its_hosts() {
+        for hosts in [Hosts::Direct, Hosts::Cached] {
+            let info = Info { hosts, ..zoo::ALL[0] };
+            let claims = Claim::all_of(&info).expect("known models");
+            assert!(!claims.is_empty() && claims.iter().all(|claim| claim.hosts == hosts));
+        }
     }
 
     #[test]

@@ -22,10 +22,13 @@ pub enum Fault {
     /// A thread read a value with which it cannot continue, such as an address outside the
     /// program's memory.
     Astray,
+    /// The lines of several controllers violate a rule of the protocol, such as "a line has at most
+    /// one owner".
+    Disagreement,
 }
 
 impl Fault {
-    pub(crate) const ALL: [Fault; 7] = [
+    pub(crate) const ALL: [Fault; 8] = [
         Fault::Impossible,
         Fault::Deadlock,
         Fault::Unquiet,
@@ -33,6 +36,7 @@ impl Fault {
         Fault::Livelock,
         Fault::ThinAir,
         Fault::Astray,
+        Fault::Disagreement,
     ];
 }
 

@@ -1,5 +1,6 @@
 //! Explores programs on a bounded machine, and judges the runs.
 
+pub(crate) mod disagreement;
 pub(crate) mod engine;
 pub(crate) mod fault;
 mod overtaking;
@@ -236,7 +237,10 @@ fn conclude(
         Violation { fault, why: problem.why.to_string(), moves }
     });
     let is_whole = violation.is_none() && searched.incomplete.is_none();
-    if is_whole && searched.may_cycle && !requirements.may_block {
+    if is_whole && let Some((state, why)) = disagreement::nearest(&run.machine, store) {
+        violation = Some(Violation { fault: Fault::Disagreement, why, moves: moves(known, store, state) });
+    }
+    if is_whole && violation.is_none() && searched.may_cycle && !requirements.may_block {
         match progress::endless(known, store, &mut limits.stop) {
             None => searched.incomplete = Some(Incomplete::Stopped),
             Some(None) => {}

@@ -13,6 +13,7 @@ use crate::machine::outcome::{self, Outcome};
 use crate::machine::placement::{Unsupported, Word as MemoryWord};
 use crate::machine::play::Halt;
 use crate::machine::{Machine, Recorded};
+use crate::search::disagreement;
 use crate::search::fault::{Fault, show};
 use crate::search::overtaking::SendOrder;
 
@@ -47,6 +48,9 @@ pub struct Replay {
     pub steps: Vec<ChartStep>,
     /// The end of the replay: the state after the last step.
     pub end: End,
+    /// The violation of a rule about the lines of several controllers in the state after the last
+    /// move, in words. `None` if the state violates no such rule.
+    pub disagreement: Option<String>,
     /// The lines of the text that explains the fault.
     pub reasons: Vec<String>,
 }
@@ -184,6 +188,7 @@ fn replay(machine: &mut Machine, moves: &[Move]) -> Result<Replay, Unsupported> 
         }
     }
     replay.end = end(machine, &state);
+    replay.disagreement = disagreement::of_state(machine, &state);
     Ok(replay)
 }
 

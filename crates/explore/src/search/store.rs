@@ -225,6 +225,13 @@ impl Store {
         &self.shards[id.shard()].words[at..at + self.width]
     }
 
+    /// The states of each shard (part of the store), in the order in which they were inserted. A
+    /// search inserts states in the order of their distances from the first state.
+    pub(crate) fn states_by_shard(&self) -> impl Iterator<Item = impl Iterator<Item = StateId>> {
+        let shards = self.shards.iter().enumerate();
+        shards.map(|(at, shard)| (0..shard.len()).map(move |place| StateId::new(at, place)))
+    }
+
     pub(crate) fn parent(&self, id: StateId) -> StateId {
         StateId(self.shards[id.shard()].words[id.place() * self.stride() + self.width])
     }

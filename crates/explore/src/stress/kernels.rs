@@ -1,5 +1,5 @@
-//! The stages of a run: kernels, the host's accesses between kernels, and the check of memory after
-//! the last kernel.
+//! The stages of a run: kernels, the host's accesses between kernels, and the check of the values
+//! that the host reads after the last kernel.
 
 use super::fault::{EpisodeFault, fault, unfinished};
 use super::layout::{DATA, WORDS, name, repeated};
@@ -7,7 +7,9 @@ use super::machine::Machine;
 use super::order::{Program, Stage};
 use super::slots::Sender;
 use drive::StationInput;
-use proto::{Boundary, Request};
+use proto::{
+    Agent, ArrayId, Boundary, ByteMask, Hints, Issuer, LineAddr, LineData, Op, Order, PlanKey, Request, Scope,
+};
 
 impl Machine {
     /// Runs one stage of a program: a kernel, or the host's accesses between kernels.
@@ -91,9 +93,52 @@ impl Machine {
         self.deliver(node, &StationInput::Request { slot, request: &request }, program)
     }
 
+    /// Lets the host read each line of memory through its own controller, one after the other.
+    pub(super) fn let_host_read(&mut self, program: &Program) -> Result<(), EpisodeFault> {
+        self.seen.clear();
+        self.seen.resize(self.memory.len(), LineData::default());
+        let line_bytes = usize::from(self.stations.topology().line_bytes);
+        let bytes = self.layouts[usize::from(program.layout)].initial.len();
+        for line in 0..bytes.div_ceil(line_bytes) {
+            let request = Request {
+                op: Op::Load,
+                order: Order::Plain,
+                scope: Scope::DEVICE,
+                issuer: Issuer::default(),
+                hints: Hints::default(),
+                array: ArrayId(0),
+                line: LineAddr(line as u64),
+                mask: ByteMask::full(line_bytes),
+                data: LineData::default(),
+            };
+            self.ending = 1;
+            let node = self.stations.entry(Agent::Host(0), PlanKey::of(&request)).map_err(fault)?;
+            let slot = self.slot(node, Sender::Reader(line as u8))?;
+            self.deliver(node, &StationInput::Request { slot, request: &request }, program)?;
+            self.run_events(program)?;
+            if self.ending != 0 {
+                return Err(fault(format!(
+                    "no event is left, but a load of the host from line {line} after the last kernel has no answer"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Keeps the bytes of a line that the host has read after the last kernel.
+    pub(super) fn host_has_read(&mut self, line: usize, data: Option<&LineData>) -> Result<(), EpisodeFault> {
+        let Some(data) = data else {
+            return Err(fault(format!("the answer to a load of the host from line {line} has no bytes")));
+        };
+        self.ending = 0;
+        self.seen[line] = *data;
+        Ok(())
+    }
+
     /// Checks that memory has the last stored value of each word, and that no other byte has
-    /// changed.
-    pub(super) fn check_memory(&mut self, program: &Program) -> Result<(), EpisodeFault> {
+    /// changed. If hosts have caches, checks the bytes that the host has read instead.
+    pub(super) fn check_final_values(&mut self, program: &Program) -> Result<(), EpisodeFault> {
+        let has_cached_hosts = self.has_cached_hosts();
         let layout = &self.layouts[usize::from(program.layout)];
         let expected = &mut self.expected;
         expected.clone_from(&layout.initial);
@@ -104,7 +149,11 @@ impl Machine {
             expected[usize::from(place)..][..bytes].copy_from_slice(&value.to_le_bytes()[..bytes]);
         }
         let line_bytes = usize::from(self.stations.topology().line_bytes);
-        let lines = || expected.chunks(line_bytes).zip(&self.memory);
+        let (reader, lines) = match has_cached_hosts {
+            true => ("the host reads", &self.seen),
+            false => ("memory has", &self.memory),
+        };
+        let lines = || expected.chunks(line_bytes).zip(lines);
         if lines().all(|(expected, line)| line.0[..expected.len()] == *expected) {
             return Ok(());
         }
@@ -114,8 +163,7 @@ impl Machine {
             let at = |bytes: &[u8]| value_text(word, &bytes[place..][..width.bytes()]);
             let (found, expected) = (at(&found), at(expected));
             let name = name(word);
-            (found != expected)
-                .then(|| format!("memory has {found} in {name} at the end, expected {expected}"))
+            (found != expected).then(|| format!("{reader} {found} in {name} at the end, expected {expected}"))
         });
         let byte = || {
             let at = found.iter().zip(&*expected).position(|(found, expected)| found != expected);

@@ -15,8 +15,8 @@ use super::wave::Wave;
 use crate::subject::Subject;
 use drive::{At, StationInput};
 use proto::{
-    Agent, Channels, KernelId, LineData, MemoryReply, PlanKey, Rank, Request, SeededFault, SetIndex, Slot,
-    Symbol as _, Topology, Way,
+    Agent, Channels, Hosts, KernelId, LineData, MemoryReply, PlanKey, Rank, Request, SeededFault, SetIndex,
+    Slot, Symbol as _, Topology, Way,
 };
 use std::rc::Rc;
 
@@ -72,7 +72,11 @@ pub(super) struct Machine {
     /// The maximum number of sets of a cache.
     sets_max: u32,
     pub(super) memory: Vec<LineData>,
-    /// The bytes that memory must have at the end of the run. The buffer is reused by the next run.
+    /// The lines that the host has read after the last kernel. Unused if hosts access memory
+    /// directly.
+    pub(super) seen: Vec<LineData>,
+    /// The bytes that memory (or the host, if it has a cache) must have at the end of the run. The
+    /// buffer is reused by the next run.
     pub(super) expected: Vec<u8>,
     pub(super) waves: Vec<Wave>,
     pub(super) residencies: Residencies,
@@ -87,7 +91,8 @@ pub(super) struct Machine {
     /// For each counter, the values that additions have returned, as a mask with one bit for each
     /// value.
     pub(super) counted: [u64; COUNTERS],
-    /// The requests of a kernel's beginning or end that are not yet answered, one bit for each.
+    /// The requests of a kernel's beginning or end, or of the host after the last kernel, that are
+    /// not yet answered, one bit for each.
     pub(super) ending: u32,
     victims: Vec<(Way, Rank)>,
     pub(super) ran: RunCounts,
@@ -117,6 +122,7 @@ impl Machine {
             under_way: UnderWay::new(count),
             slots: Slots::new(count),
             memory: vec![LineData::default(); lines_max(topology)],
+            seen: Vec::new(),
             expected: Vec::new(),
             waves: vec![Wave::default(); WAVES],
             residencies: Residencies::new(&Program::default(), topology.cus),
@@ -135,6 +141,11 @@ impl Machine {
             stations,
             clocks: vec![0; count],
         })
+    }
+
+    /// Whether hosts have caches that the protocol keeps coherent.
+    pub(super) fn has_cached_hosts(&self) -> bool {
+        self.subject.info.hosts == Hosts::Cached
     }
 
     pub(super) fn topology(&self) -> &Topology {
@@ -207,13 +218,16 @@ impl Machine {
         for (at, stage) in program.stages.iter().enumerate() {
             self.run_stage(stage, at == 0, program)?;
         }
+        if self.has_cached_hosts() {
+            self.let_host_read(program)?;
+        }
         if let Some(at) = (0..self.stations.count()).find(|&at| !self.stations.is_quiet(at)) {
             return Err(fault(format!(
                 "{} is still busy at the end of the run",
                 self.stations.node_name(at)
             )));
         }
-        self.check_memory(program)?;
+        self.check_final_values(program)?;
         self.ran.kernels = self.kernel.0.into();
         self.has_ended = self.under_way.ready.is_empty();
         Ok(self.ran)

@@ -15,6 +15,8 @@ pub(super) enum Sender {
     Boundary(u8),
     /// A work-group that leaves its compute unit or arrives at another one.
     Group(u8),
+    /// The host, which reads this line after the last kernel.
+    Reader(u8),
 }
 
 /// The maximum number of requests under way at one node.

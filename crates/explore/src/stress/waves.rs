@@ -125,7 +125,8 @@ impl Machine {
     /// Handles an answer from a node. If a step of a wavefront is answered, the step completes, but
     /// a step that waits for a flag is repeated if it read a value that is too low. If a request at
     /// the beginning or the end of a kernel is answered, the request completes. If a request for a
-    /// preempted work-group is answered, the preemption continues.
+    /// preempted work-group is answered, the preemption continues. If a load of the host after the
+    /// last kernel is answered, its bytes are kept.
     pub(super) fn answered(
         &mut self,
         (node, slot): (At, Slot),
@@ -145,6 +146,7 @@ impl Machine {
                 Ok(())
             }
             Some(Sender::Group(group)) => self.moved(group.into(), program),
+            Some(Sender::Reader(line)) => self.host_has_read(line.into(), data),
             None => Err(fault(format!("{} answers without a request", self.stations.node_name(node)))),
         }
     }

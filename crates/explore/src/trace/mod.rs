@@ -45,7 +45,7 @@ use core::fmt;
 use std::collections::BTreeSet;
 
 use litmus::program::Program;
-use proto::{Agent, SeededFault, Symbol as _};
+use proto::{Agent, Hosts, SeededFault, Symbol as _};
 
 use crate::machine::bounds::Bounds;
 use crate::machine::kernels::{StagedKernel, Steps};
@@ -120,7 +120,8 @@ pub enum Verdict {
     Same,
     /// The replay shows another fault than the trace.
     Another,
-    /// The program ends as allowed, so the fault no longer reproduces.
+    /// The program ends as allowed, or the controllers agree again, so the fault no longer
+    /// reproduces.
     Gone,
     /// The machine does not offer the moves, or the moves end before the program does.
     Misfit,
@@ -151,6 +152,9 @@ impl From<String> for Obstacle {
     }
 }
 
+/// The description of the end of a replay without the violation of a rule about the lines of
+/// several controllers.
+const IN_AGREEMENT: &str = "the lines of the controllers violate no rule of the protocol";
 /// The first line of the file of a trace.
 const HEAD: &str = "fencepost trace 1";
 /// The largest number that a file may give for a size of the machine, such as its banks.
@@ -240,17 +244,19 @@ impl Trace {
         replay.map_err(|error| Obstacle::Unfit(error.to_string()))
     }
 
-    /// The lines of a text that explains why the violated models forbid these outcomes. If `stop`
-    /// returns true, the evaluation of the models ends.
+    /// The lines of a text that explains why the violated models forbid these outcomes. `hosts` says
+    /// how the hosts of the protocol reach memory. If `stop` returns true, the evaluation of the
+    /// models ends.
     ///
     /// # Errors
     /// If a model does not exist, or the evaluation was stopped.
     pub fn reasons(
         &self,
         outcomes: &BTreeSet<Outcome>,
+        hosts: Hosts,
         stop: &dyn Fn() -> bool,
     ) -> Result<Vec<String>, Obstacle> {
-        let promises = self.promises(stop)?;
+        let promises = self.promises(hosts, stop)?;
         let program = self.placement.for_models(&self.program);
         Ok(outcomes.iter().flat_map(|outcome| reason::of(&program, outcome, &promises, stop)).collect())
     }
@@ -258,10 +264,11 @@ impl Trace {
     /// The promises of the violated models for the program. A fault other than a forbidden outcome
     /// violates all claims. For such a fault, claims that do not hold for this core or placement
     /// are skipped.
-    fn promises(&self, stop: &dyn Fn() -> bool) -> Result<Vec<(Claim, Promise)>, Obstacle> {
+    fn promises(&self, hosts: Hosts, stop: &dyn Fn() -> bool) -> Result<Vec<(Claim, Promise)>, Obstacle> {
         let mut promises = Vec::new();
         for model in &self.models {
-            let claim = Claim::of(model).map_err(Obstacle::Unfit)?.with_cores(&[self.bounds.core]);
+            let claim = Claim::of(model).map_err(Obstacle::Unfit)?;
+            let claim = claim.with_cores(&[self.bounds.core]).with_hosts(hosts);
             let applies = claim.covers_core(&self.program, self.bounds.core)
                 && claim.covers(&self.program, core::slice::from_ref(&self.placement));
             if !applies && self.violation.fault != Fault::Outcome {
@@ -293,7 +300,10 @@ impl Trace {
     ) -> Result<Replayed, Obstacle> {
         let mut replay = self.draw(subject)?;
         if let End::Over(outcomes) = &replay.end {
-            replay.reasons = self.reasons(outcomes, stop)?;
+            replay.reasons = self.reasons(outcomes, subject.info.hosts, stop)?;
+        }
+        if self.violation.fault == Fault::Disagreement {
+            return Ok(self.replayed_disagreement(replay));
         }
         let (end, is_forbidden) = (replay.end.why(&self.program), !replay.reasons.is_empty());
         if self.concerns_all_runs() && !matches!(replay.end, End::Closed(_)) {
@@ -301,6 +311,24 @@ impl Trace {
         }
         let verdict = self.verdict(replay.end.fault(), is_forbidden, end == self.violation.why);
         Ok(Replayed { replay, verdict, end })
+    }
+
+    /// The result of a replay for a trace that ends where the lines of several controllers violate a
+    /// rule. The program need not have ended there.
+    fn replayed_disagreement(&self, replay: Replay) -> Replayed {
+        let fault = match &replay.disagreement {
+            Some(why) => Some((Fault::Disagreement, why.clone())),
+            None => replay.end.fault().map(|fault| (fault, replay.end.why(&self.program))),
+        };
+        let is_forbidden = !replay.reasons.is_empty();
+        let (verdict, end) = match (fault, &replay.end) {
+            (None, End::Closed(why)) => (Verdict::Misfit, why.clone()),
+            (None, _) => (Verdict::Gone, IN_AGREEMENT.to_owned()),
+            (Some((fault, why)), _) => {
+                (self.verdict(Some(fault), is_forbidden, why == self.violation.why), why)
+            }
+        };
+        Replayed { replay, verdict, end }
     }
 
     /// Whether the fault concerns all runs of the program rather than one run.
@@ -347,7 +375,7 @@ impl Trace {
                 "the search for the fault of the trace is incomplete: {gap}"
             )));
         }
-        replay.reasons = self.reasons(&found.outcomes, stop)?;
+        replay.reasons = self.reasons(&found.outcomes, subject.info.hosts, stop)?;
         let (verdict, end) = match replay.reasons.is_empty() {
             true => (Verdict::Gone, "no run shows the fault of the trace"),
             false => (

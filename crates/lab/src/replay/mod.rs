@@ -114,6 +114,13 @@ fn replay_with(
         )
         .into());
     }
+    if trace.violation.fault == Fault::Disagreement {
+        return Err(String::from(
+            "a state in which the lines of several controllers violate a rule cannot be timed, because \
+             the timed machine does not check the rule",
+        )
+        .into());
+    }
     if subject.info.channels == Channels::Unordered {
         let name = subject.info.name;
         return Err(format!(
@@ -187,7 +194,7 @@ fn replay_with(
         ),
     };
     let reasons = match outcome {
-        Some(outcome) => trace.reasons(&BTreeSet::from([outcome]), stop)?,
+        Some(outcome) => trace.reasons(&BTreeSet::from([outcome]), subject.info.hosts, stop)?,
         None => Vec::new(),
     };
     let is = |why: &str| without_request_numbers(&end) == without_request_numbers(why);

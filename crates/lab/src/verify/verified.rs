@@ -101,7 +101,7 @@ pub(super) fn charts(
         let trace = Trace::of(subject.info.name, &tests[finding.test], finding);
         let mut replay = trace.draw(subject).ok()?;
         if let End::Over(outcomes) = &replay.end {
-            replay.reasons = trace.reasons(outcomes, stop).unwrap_or_default();
+            replay.reasons = trace.reasons(outcomes, subject.info.hosts, stop).unwrap_or_default();
         }
         Some(replay)
     });

@@ -39,10 +39,9 @@ pub enum Sharing {
 /// The way in which hosts reach memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hosts {
-    /// The accesses of hosts reach memory directly, without the protocol. When a kernel has ended,
-    /// memory has all bytes that the kernel has written, and no write to memory is outstanding. A
-    /// host that writes bypasses the caches of the GPU, so the next kernel begins with an acquire
-    /// at system scope.
+    /// The accesses of hosts bypass the caches of the GPU. When a kernel has ended, memory has all
+    /// bytes that the kernel has written, and no write to memory is outstanding. If a host has a
+    /// cache, only its own acquires and releases keep the cache coherent.
     Direct,
     /// Hosts have caches that the protocol keeps coherent with all other caches, without any
     /// synchronization. When a kernel has ended, dirty bytes may stay in caches. A host always

@@ -1,12 +1,13 @@
 //! The host's operations (accesses, copies and kernel launches). They start in program order.
 
 use kernel::{Action, OpId};
-use proto::Agent;
+use proto::{Addr, Agent, ArrayId, Hosts};
 
 use super::Machine;
 use crate::cores::instr::{Instr, Owner, RequestHead};
 use crate::engine::Event;
 use crate::queue::Cycle;
+use crate::reports::error::RunError;
 use crate::reports::probe::{Probe, WaveAt};
 use crate::reports::progress::BUSY_HOST;
 
@@ -79,8 +80,15 @@ impl<Pr: Probe> Machine<'_, Pr> {
         match op.action {
             Action::HostWrite => {
                 // The bytes are taken out, because the table keeps the record after the operation ends.
-                let bulk = core::mem::take(&mut op.bulk);
-                self.memory.write(op.base(), &bulk);
+                let (base, array, bulk) = (op.base(), op.array, core::mem::take(&mut op.bulk));
+                drop(ops);
+                match self.stations.fabric().hosts() {
+                    // A script of moves begins with all bytes in memory.
+                    Hosts::Cached if self.script.is_none() => {
+                        self.copy_through_controller(base, array, &bulk)
+                    }
+                    Hosts::Direct | Hosts::Cached => self.memory.write(base, &bulk),
+                }
                 self.host.wrote();
             }
             _ => {
@@ -91,6 +99,30 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 self.session.ops().get_mut(id).bulk = bulk;
             }
         }
+    }
+
+    /// Writes an array through the controller of the host, because caches may hold lines of the array.
+    fn copy_through_controller(&mut self, to: Addr, array: ArrayId, bytes: &[u8]) {
+        let obstacle = match (self.stations.is_clocked(), self.is_at_rest()) {
+            (true, _) => "the controllers read the clock, and a copy takes no time",
+            (_, false) => {
+                "a kernel runs; expected a copy before or after the kernel, or a store of each word"
+            }
+            (false, true) => {
+                let (fabric, memory) = (self.stations.fabric_mut(), self.memory.bytes_mut());
+                return match fabric.host_copy(to, bytes, array, memory) {
+                    Ok(timers) => timers.into_iter().for_each(|(station, class)| {
+                        self.stations.arm(&mut self.engine, station, class, None);
+                    }),
+                    Err(why) => self.engine.violate(why),
+                };
+            }
+        };
+        let arrays = self.session.arrays();
+        let name = arrays.iter().find(|info| info.id == array).map_or("?", |info| info.name.as_str());
+        let why = format!("the host copies to the array `{name}` through its cache, but {obstacle}");
+        drop(arrays);
+        self.engine.fail(RunError::Machine(why));
     }
 
     /// Issues the requests of the timed access that the host makes now.

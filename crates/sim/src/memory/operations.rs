@@ -172,6 +172,11 @@ impl MainMemory {
         self.bytes.read(from, to);
     }
 
+    /// The bytes of memory, for operations that take no simulated time.
+    pub(crate) fn bytes_mut(&mut self) -> &mut Memory {
+        &mut self.bytes
+    }
+
     /// Writes bytes of memory at once, without simulated time.
     pub(crate) fn write(&mut self, to: Addr, from: &[u8]) {
         self.bytes.write(to, from);

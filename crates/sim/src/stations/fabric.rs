@@ -8,12 +8,14 @@
 
 use drive::{At, Driver, Messages, Nodes, StationInput};
 use proto::{
-    Agent, ArrayUse, Beside, Condition, Coverage, Effects, Homes, Key, LineAddr, LineData, LineView, Load,
-    MemoryOp, MemoryReply, Message, Node, Per, PlanKey, Protocol, Rank, Request, SetIndex, Settings, Setup,
-    Slot, Spending, Station, TimerClass, Topology, Uses, Way, WritePolicy,
+    Addr, Agent, ArrayId, ArrayUse, Beside, Condition, Coverage, Effects, Homes, Hosts, Key, LineAddr,
+    LineData, LineView, Load, MemoryOp, MemoryReply, Message, Node, Per, PlanKey, Protocol, Rank, Request,
+    SetIndex, Settings, Setup, Slot, Spending, Station, TimerClass, Topology, Uses, Way, WritePolicy,
 };
 
+use crate::memory::bytes::Memory;
 use crate::options::RunOptions;
+use crate::stations::copy;
 
 /// The number of a station (controller). All stations of the first kind that the protocol lists,
 /// such as the L1s, come first, then the stations of the second kind, and so on.
@@ -201,6 +203,22 @@ pub(crate) trait Fabric {
     fn fault(&self, at: StationId) -> Option<String>;
     /// Lets a station (controller) evict a way.
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects);
+    /// The way in which hosts reach memory.
+    fn hosts(&self) -> Hosts;
+    /// Writes bytes of an array to an address through the controller of the first host. The copy
+    /// takes no simulated time, and nothing counts its steps. The caller ensures that nothing is
+    /// outstanding in the machine, and that the protocol does not use clock ticks. Returns the
+    /// periodic timers that the copy has started and that still run.
+    ///
+    /// # Errors
+    /// If the protocol violates a rule.
+    fn host_copy(
+        &mut self,
+        to: Addr,
+        bytes: &[u8],
+        array: ArrayId,
+        memory: &mut Memory,
+    ) -> Result<Vec<(StationId, TimerClass)>, String>;
 }
 
 /// The ways of a station (controller) whose cache has a single set.
@@ -216,11 +234,11 @@ pub(crate) struct Ways {
 
 /// The stations of protocol `P` (controllers with their waiting inputs), as a [`Fabric`].
 pub(crate) struct Stations<P: Protocol> {
-    nodes: Nodes<P>,
-    stations: Vec<Station<P>>,
+    pub(super) nodes: Nodes<P>,
+    pub(super) stations: Vec<Station<P>>,
     /// For each station (controller), the times at which its ways were last used.
     recency: Vec<Recency>,
-    fx: Effects<P::Msg>,
+    pub(super) fx: Effects<P::Msg>,
     /// The messages in transit, each with its sender.
     messages: Messages<(StationId, P::Msg)>,
     /// For each message, the clock of its sender when it was sent, in ticks. Used only if the
@@ -231,12 +249,12 @@ pub(crate) struct Stations<P: Protocol> {
     victims: Vec<(Way, Rank)>,
     occupied: Vec<Way>,
     uses: u64,
-    line_bytes: u32,
+    pub(super) line_bytes: u32,
     /// The logarithm to base 2 of the number of lines that share a tag.
     tag_bits: u32,
     /// Whether the caller chooses the ways to evict. If false, the least recently used way is
     /// evicted, among the ways that the protocol ranks lowest.
-    holds_ways: bool,
+    pub(super) holds_ways: bool,
     /// Whether hits are answered by a shortcut instead of a step.
     skips_hits: bool,
 }
@@ -657,6 +675,21 @@ impl<P: Protocol> Fabric for Stations<P> {
 
     fn evict(&mut self, to: StationId, way: Way, out: &mut StepEffects) {
         self.deliver_input(to, &StationInput::Evict(way), out);
+    }
+
+    fn hosts(&self) -> Hosts {
+        P::INFO.hosts
+    }
+
+    fn host_copy(
+        &mut self,
+        to: Addr,
+        bytes: &[u8],
+        array: ArrayId,
+        memory: &mut Memory,
+    ) -> Result<Vec<(StationId, TimerClass)>, String> {
+        let written = copy::write(self, (to, bytes), array, memory);
+        written.map_err(|why| format!("while the host copies an array: {why}"))
     }
 }
 

@@ -286,7 +286,9 @@ fn faults_other_than_outcomes_are_reproduced() {
                 // tables.
                 Fault::Impossible if trace.violation.why.starts_with("NodeId") => continue,
                 Fault::Impossible | Fault::Deadlock | Fault::Unquiet => {}
-                Fault::Outcome | Fault::Livelock | Fault::ThinAir | Fault::Astray => continue,
+                Fault::Outcome | Fault::Livelock | Fault::ThinAir | Fault::Astray | Fault::Disagreement => {
+                    continue;
+                }
             }
             *seen.entry(trace.violation.fault).or_default() += 1;
             comes_out(&trace);
@@ -327,6 +329,14 @@ fn an_impossible_move_is_named_with_the_possible_ones() {
         (timed.verdict, &*timed.end),
         (Verdict::Misfit, "the timed run has not ended after the last move; possible now: `deliver 1 0 0`")
     );
+}
+
+#[test]
+fn a_violation_of_a_rule_about_several_controllers_is_not_replayed_with_timing() {
+    let text = KEPT.replacen("fault Outcome", "fault Disagreement", 1);
+    let trace = Trace::read(&text, subjects::explored).expect("it is one still");
+    let why = timed(&trace).map(|timed| timed.end).expect_err("the rule is not checked");
+    assert!(why.ends_with("because the timed machine does not check the rule"), "{why}");
 }
 
 #[test]
