@@ -180,7 +180,7 @@ impl<P: Coherent> Controller<P> for Cache {
     }
 
     fn miscount(&self) -> Option<&'static str> {
-        let is_requested = |state| matches!(state, State::IS | State::IM | State::SM | State::OM);
+        let is_requested = |state| matches!(state, State::IS | State::IM | State::SU | State::OU);
         let fills = self.cache.array.count_where(is_requested);
         self.cache.miscount(fills..=fills, |_| false)
     }

@@ -23,9 +23,9 @@ symbols! {
         /// A request to write the line is under way. This cache has no copy.
         IM,
         /// An upgrade from S is under way. The copy can be read.
-        SM,
+        SU,
         /// An upgrade from O is under way. The copy can be read, and this cache owns the line.
-        OM,
+        OU,
     }
     /// The events of a line in a cache.
     pub enum Event {
@@ -113,7 +113,7 @@ impl Table for CacheTable {
     type Action = Action;
     const ID: TableId = TableId(0);
     const NAME: &'static str = "A line in a cache";
-    const OWNERS: &'static [State] = &[State::E, State::O, State::M, State::OM];
+    const OWNERS: &'static [State] = &[State::E, State::O, State::M, State::OU];
 
     fn row(state: State, event: Event) -> Row<State, Action> {
         use Action::*;
@@ -128,39 +128,41 @@ impl Table for CacheTable {
             (I, Evict) => impossible(NO_LINE),
             (I | S | E | O | M, DataS | DataE | DataM | Grant) => impossible(NO_REQUEST),
 
-            (S | E | O | M | SM | OM, Load) => stay(&[Reply]),
-            (S, Store) => go(SM, &[SendUpgrade]).retry(),
+            (S | E | O | M | SU | OU, Load) => stay(&[Reply]),
+            (S, Store) => go(SU, &[SendUpgrade]).retry(),
             (S, Inv) => go(I, &[Ack]),
-            (S | SM, Share) => impossible(NOT_OWNED),
+            (S | SU, Share) => impossible(NOT_OWNED),
             (S | E, Evict) => go(I, &[]),
 
             (E, Store) => go(M, &[Write]),
             (E, Inv) => go(I, &[Ack]),
             (E, Share) => go(S, &[SendClean]),
 
-            (O, Store) => go(OM, &[SendUpgrade]).retry(),
+            (O, Store) => go(OU, &[SendUpgrade]).retry(),
             (O | M, Inv) => go(I, &[AckBytes]),
-            (O | OM, Share) => stay(&[SendDirty]),
+            (O | OU, Share) => stay(&[SendDirty]),
             (O | M, Evict) => go(I, &[Put]),
 
             (M, Store) => stay(&[Write]),
             (M, Share) => go(O, &[SendDirty]),
 
             (IS, Load) => stay(&[]).wait(),
-            (IS | IM | SM | OM, Store) | (IM, Load) => stall(),
+            (IS | IM | SU | OU, Store) | (IM, Load) => stall(),
             (IS, DataS) => go(S, &[Fill, Answer, Wake]),
             (IS, DataE) => go(E, &[Fill, Answer, Wake]),
-            (IS, DataM | Grant) | (IM, DataS | DataE | Grant) | (SM | OM, DataS | DataE | DataM) => {
+            (IS, DataM | Grant) | (IM, DataS | DataE | Grant) | (SU | OU, DataS | DataE | DataM) => {
                 impossible(NOT_THE_ANSWER)
             }
             (IM, DataM) => go(M, &[FillDirty, Wake]),
-            (IS | IM | SM | OM, Evict) => impossible(PINNED),
+            (IS | IM | SU | OU, Evict) => impossible(PINNED),
 
-            (SM | OM, Grant) => go(M, &[MarkDirty, Wake]),
+            // The old owner has dropped its bytes, so this cache is the only one that has them.
+            (SU, Grant) => go(M, &[MarkDirty, Wake]),
+            (OU, Grant) => go(M, &[Wake]),
             // A write of another cache, or a recall, comes first. The directory then treats the
             // upgrade as a request for the line.
-            (SM, Inv) => go(IM, &[Ack, Drop]),
-            (OM, Inv) => go(IM, &[AckBytes, Drop]),
+            (SU, Inv) => go(IM, &[Ack, Drop]),
+            (OU, Inv) => go(IM, &[AckBytes, Drop]),
         }
     }
 }

@@ -112,7 +112,7 @@ pub struct DirectoryTable;
 const NO_COPY: &str = "no cache is recorded";
 const NO_OWNER: &str = "no owner is recorded";
 const ONE_HOLDER: &str = "a line in X has one recorded cache";
-const SOLE_HOLDER: &str = "the only cache with a line in E or M needs no upgrade";
+const SOLE_HOLDER: &str = "the only cache that is recorded, in E or M, needs no upgrade";
 const SHARED: &str = "a line in O has a recorded sharer";
 const WRITES_OUT: &str = "an owner does not evict dirty bytes without a message";
 const NOT_ASKED: &str = "the owner has not been asked for the line";
@@ -148,7 +148,7 @@ impl Table for DirectoryTable {
             // The owner has evicted a clean line, and the directory was not told.
             (X, GetSOwn) => go(FS, &[A::Begin, A::Forget, A::Fetch]),
             (X, GetMAlone) => go(FM, &[A::Begin, A::Forget, A::Fetch]),
-            (X, Up | UpAlone) => impossible(SOLE_HOLDER),
+            (X, Up) | (X | D, UpAlone) => impossible(SOLE_HOLDER),
             (X, Put) => impossible(ONE_HOLDER),
             (X, PutAlone) => go(I, &[A::WriteOut, A::Release]),
 
@@ -157,7 +157,10 @@ impl Table for DirectoryTable {
             (O, Put) => go(S, &[A::WriteOut, A::Forget]),
 
             (FM, GetM | Up | UpAlone) => impossible(NO_COPY),
-            (FS | FM | D | A | R, GetS | GetM | GetMAlone | Up | UpAlone) | (D | A | R, GetSOwn) => stall(),
+            (FS | FM | D | A | R, GetS | GetMAlone)
+            | (FS | D | A | R, GetM | Up)
+            | (FS | A | R, UpAlone)
+            | (D | A | R, GetSOwn) => stall(),
             (FS, Fill) => go(S, &[A::Join, A::SendS, A::End]),
             (FS, FillAlone) => go(X, &[A::Own, A::SendE, A::End]),
             (FM, Fill) => impossible(NO_COPY),
@@ -171,11 +174,11 @@ impl Table for DirectoryTable {
             (D, Gone) => go(FS, &[A::Forget, A::Fetch]),
 
             (A | R, Ack) => stay(&[A::Collect]),
-            (A, LastBytes) => go(X, &[A::Collect, A::Own, A::SendM, A::End]),
+            (A, LastBytes) => go(X, &[A::Own, A::SendM, A::End]),
             (A, LastBare) => go(FM, &[A::Collect, A::Fetch]),
-            (A, LastGrant) => go(X, &[A::Collect, A::Own, A::SendGrant, A::End]),
+            (A, LastGrant) => go(X, &[A::Own, A::SendGrant, A::End]),
             (R, LastBytes) => go(I, &[A::Collect, A::WriteOut, A::Release]),
-            (R, LastBare) => go(I, &[A::Collect, A::Release]),
+            (R, LastBare) => go(I, &[A::Release]),
             (R, LastGrant) => impossible(NO_WRITER),
 
             (FS | FM | D | A | R, Evict) => impossible(PINNED),

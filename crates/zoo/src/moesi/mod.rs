@@ -7,7 +7,7 @@
 //! that have a copy of a line.
 //!
 //! Source: Hechtman, PhD thesis (Duke University, 2014), section 3.3 and Table 3.1. The thesis says
-//! that its consistency models assume a coherence protocol with write-back caches, and that a banked L2
+//! that its memory models assume a coherence protocol whose caches keep written lines, and that a banked L2
 //! has the state of the directory. It names no protocol. Decisions:
 //!
 //! * *The states are M, O, E, S and I*, and the directory is a full map, inclusive of its caches.
@@ -32,8 +32,8 @@ pub use directory_table::DirectoryTable;
 use crate::parts::{OPENCL, PTX};
 use proto::issue::IssueRule;
 use proto::{
-    Agent, ByteMask, Channels, Claim, Info, Kind, Levels, LineAddr, LineData, LineView, NodeId, Per, PlanKey,
-    PlansView, Protocol, Settings, Sharing, TableView, Wrap, messages,
+    Agent, ByteMask, Channels, Claim, Hosts, Info, Kind, Levels, LineAddr, LineData, LineView, NodeId, Per,
+    PlanKey, PlansView, Protocol, Settings, Sharing, TableView, Wrap, messages,
 };
 
 /// The index of the L1s in the [`Protocol::KINDS`] of the protocol.
@@ -259,6 +259,7 @@ macro_rules! moesi {
                     claims: CLAIMS,
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
+                    hosts: Hosts::Cached,
                     equivalent: &[include_str!("equivalent.txt")],
                 };
                 const KINDS: &'static [Kind] = &[
@@ -266,6 +267,8 @@ macro_rules! moesi {
                     Kind::cache("Directory", "directory", Per::Chiplet).like("l2"),
                     Kind::cache("Host", "host", Per::Host).over("directory").like("l1"),
                 ];
+
+                const AGREES: bool = true;
 
                 fn params(_: &Levels, _: &Settings) -> Result<Params, String> {
                     Ok(Params { missing: $missing })
@@ -291,6 +294,10 @@ macro_rules! moesi {
 
                 fn plans() -> Vec<PlansView> {
                     vec![PlansView::of::<CachePlans>()]
+                }
+
+                fn disagreement(lines: &[(NodeId, LineView)]) -> Option<String> {
+                    disagreement(lines)
                 }
             }
         }
