@@ -31,13 +31,16 @@ pub struct Kind {
     pub over: Option<&'static str>,
     /// The controllers of the level above that a controller of this kind serves.
     pub serves: Serves,
+    /// The name of the level whose place or shape the kind's level takes if the machine does not
+    /// declare the kind's level with lines; see [`Kind::like`].
+    pub like: Option<&'static str>,
 }
 
 impl Kind {
     /// A kind of controller that keeps lines. The machine must declare the level of this kind.
     #[must_use]
     pub const fn cache(name: &'static str, level: &'static str, per: Per) -> Kind {
-        Kind { name, level, per, has_lines: true, over: None, serves: Serves::Home }
+        Kind { name, level, per, has_lines: true, over: None, serves: Serves::Home, like: None }
     }
 
     /// A kind of controller that keeps no lines. `per` names the part of the machine (such as a
@@ -52,6 +55,23 @@ impl Kind {
     #[must_use]
     pub const fn over(self, level: &'static str) -> Kind {
         Kind { over: Some(level), ..self }
+    }
+
+    /// A copy of this kind of controller. On a machine that does not declare the kind's level with
+    /// lines, the caches have the shape of those of the level `like`. If both levels have their
+    /// controllers in the same part of the machine, the kind's level takes the place of the level
+    /// `like`: it has as many controllers, and the levels above that level are above the kind's
+    /// level.
+    #[must_use]
+    pub const fn like(self, like: &'static str) -> Kind {
+        Kind { like: Some(like), ..self }
+    }
+
+    /// The level that the kind's level is like on a machine: the level named by [`Kind::like`], if
+    /// the machine does not declare the kind's level with lines.
+    fn stand_in<'a>(&self, topology: &'a Topology) -> Option<&'a MemoryLevel> {
+        let is_declared = topology.level(self.level).is_some_and(|level| level.array.is_some());
+        self.like.filter(|_| !is_declared).and_then(|like| topology.level(like))
     }
 
     /// A copy of this kind of controller. Each controller of the copy serves only the controllers
@@ -123,6 +143,9 @@ pub struct KindLevel {
     pub beside: Option<Beside>,
     /// The controllers of the level above that each controller serves.
     pub serves: Serves,
+    /// The name of the level whose place or shape this level takes, if the machine does not declare
+    /// this level with lines; see [`Kind::like`].
+    pub like: Option<String>,
     banks: Divisor,
 }
 
@@ -141,6 +164,7 @@ impl KindLevel {
             below: None,
             beside: None,
             serves: Serves::Home,
+            like: None,
             banks: Divisor::new(1),
         }
     }
@@ -274,7 +298,14 @@ fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Res
         ))
     };
     let undeclared = MemoryLevel::new(name, per);
-    let level = match topology.level(name) {
+    let like = kind.stand_in(topology);
+    let default = like.map(|like| MemoryLevel {
+        per: if is_in_place(kind, like) { like.per } else { per },
+        count: if is_in_place(kind, like) { like.count } else { 1 },
+        array: like.array,
+        ..undeclared.clone()
+    });
+    let level = match default.as_ref().or_else(|| topology.level(name)) {
         Some(level) => level,
         None if kind.has_lines => {
             let names: Vec<String> =
@@ -294,7 +325,11 @@ fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Res
     let below = match kind.over {
         None => None,
         Some(over) => {
-            if topology.level(name).is_some() && !is_over(topology, level, over) {
+            // A level that takes the place of another one is below the levels above that one.
+            let below = kinds.iter().find(|other| other.level == over);
+            let below = below.and_then(|other| other.stand_in(topology));
+            let expected = below.map_or(over, |level| &level.name);
+            if like.is_none() && topology.level(name).is_some() && !is_over(topology, level, expected) {
                 let found =
                     level.below.as_ref().map_or("memory".to_owned(), |below| format!("level `{below}`"));
                 return Err(format!(
@@ -322,8 +357,15 @@ fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Res
             has_lines: other.array.is_some(),
         }),
         serves: kind.serves,
+        like: like.map(|like| like.name.clone()),
         banks: Divisor::new(u32::from(level.count)),
     })
+}
+
+/// Whether a kind's level that is like another level takes the place of that level: both have their
+/// controllers in the same part of the machine.
+fn is_in_place(kind: &Kind, like: &MemoryLevel) -> bool {
+    like.per == kind.per || kind.per == Per::Chiplet && like.per == Per::Machine
 }
 
 /// Whether the level named `over` is on the path from `level` down to memory.
@@ -395,6 +437,38 @@ mod tests {
         let kinds = [Kind::cache("Read", "read", Per::Cu).over("l3"), KINDS[3]];
         let levels = Levels::fit("toy", &kinds, &machine()).unwrap();
         assert_eq!(levels.of(0).below, Some(1));
+    }
+
+    #[test]
+    fn a_level_that_the_machine_lacks_takes_the_place_or_the_shape_of_another_one() {
+        let array =
+            CacheShape { sets: 4, ways: 1, store_buffer_entries: 1, miss_registers: 1, ..CacheShape::NONE };
+        let banked = Topology::banked(4, 2, 8, CacheShape { sets: 2, ..array }, array);
+        let kinds = [
+            Kind::cache("L1", "l1", Per::Cu).over("directory"),
+            Kind::cache("Directory", "directory", Per::Chiplet).like("l2"),
+            Kind::cache("Host", "host", Per::Host).over("directory").like("l1"),
+        ];
+        let of = |topology: &Topology| Levels::fit("toy", &kinds, topology);
+        let levels = of(&banked).unwrap();
+        let [l1, directory, host] = [0, 1, 2].map(|kind| levels.of(kind));
+        let shape = |level: &KindLevel| (level.count, level.array.sets, level.below, level.like.clone());
+        assert_eq!(shape(l1), (4, 2, Some(1), None));
+        assert_eq!(shape(directory), (2, 4, None, Some("l2".to_owned())));
+        assert_eq!(shape(host), (1, 2, Some(1), Some("l1".to_owned())));
+        // A declared level needs no other one. It must have its place in the machine.
+        let mut declared = banked.clone();
+        let own = CacheShape { sets: 8, ..array };
+        declared.levels.push(MemoryLevel::new("directory", Per::Chiplet).count(4).array(own));
+        let refused = of(&declared).unwrap_err();
+        assert!(refused.starts_with("level `l1` is over level `l2`, but"), "{refused}");
+        declared.levels[1].below = Some("directory".to_owned());
+        assert_eq!(shape(of(&declared).unwrap().of(1)), (4, 8, None, None));
+        let mut without = banked;
+        without.levels.retain(|level| level.name != "l2");
+        without.levels[0].below = None;
+        let refused = of(&without).unwrap_err();
+        assert!(refused.starts_with("level `l1` is over memory, but"), "{refused}");
     }
 
     #[test]

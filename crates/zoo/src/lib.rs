@@ -9,6 +9,9 @@ use proto::{Info, Protocol};
 pub mod parts;
 pub mod registration;
 
+// It is not offered by name yet, because its verification is not complete.
+pub mod moesi;
+
 /// A function that is generic over the protocol. [`with`] finds the protocol by its name, and calls
 /// the function for this protocol.
 pub trait Visit {

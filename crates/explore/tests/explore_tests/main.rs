@@ -13,6 +13,7 @@ mod hits;
 mod kernels;
 mod lease;
 mod levels;
+mod moesi;
 mod one_door;
 mod owned;
 mod plain;

@@ -152,7 +152,7 @@ impl MainMemory {
                 _ if level.is_bank() => Start::Bank(network.place(number)),
                 _ => Start::Chip,
             };
-            MemoryPath { cycles: StationTiming::of(system, &level.name).memory_path_cycles, start }
+            MemoryPath { cycles: StationTiming::of(system, level.described()).memory_path_cycles, start }
         };
         let banks = system.topology().banks();
         MainMemory {

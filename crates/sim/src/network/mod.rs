@@ -282,6 +282,7 @@ mod tests {
             miss_registers: 0,
             height: 1,
             beside: None,
+            like: None,
         };
         let station = |index| StationInfo { name: format!("L1[{index}]"), level: 0, index };
         let drop = DropMessage { name: "Get".to_owned(), nth: 2 };

@@ -167,6 +167,7 @@ mod tests {
             miss_registers: 0,
             height: 1,
             beside: Some(beside),
+            like: None,
         };
         let sites: Vec<u32> = (0..8).map(|index| level.site(index).1).collect();
         assert_eq!(sites, [0, 0, 1, 1, 2, 2, 3, 3]);

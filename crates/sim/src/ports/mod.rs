@@ -167,7 +167,7 @@ impl Ports {
                 0 => system.l1.miss_registers,
                 registers => registers,
             };
-            let per_cycle = StationTiming::of(system, &level.name).ports;
+            let per_cycle = StationTiming::of(system, level.described()).ports;
             Limits { pending: registers as usize * PENDING_PER_MISS_REGISTER, per_cycle }
         };
         Ports {
@@ -349,6 +349,7 @@ mod tests {
             miss_registers: 1,
             height: 1,
             beside: None,
+            like: None,
         };
         let station = StationInfo { name: "L1[0]".to_owned(), level: 0, index: 0 };
         Ports::new(&system, &[level], &[station])

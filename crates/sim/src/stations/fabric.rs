@@ -80,9 +80,18 @@ pub(crate) struct LevelInfo {
     /// The level whose positions in the network this level shares. `None` if this level has
     /// positions of its own.
     pub(crate) beside: Option<Beside>,
+    /// The level whose place or shape this level takes, if the machine description does not declare
+    /// this level with lines.
+    pub(crate) like: Option<String>,
 }
 
 impl LevelInfo {
+    /// The name of the level whose section of the machine description has the timing of the stations
+    /// (controllers).
+    pub(crate) fn described(&self) -> &str {
+        self.like.as_ref().unwrap_or(&self.name)
+    }
+
     /// Whether the stations (controllers) of the level are banks: they keep lines, and several
     /// compute units share a station.
     pub(crate) fn is_bank(&self) -> bool {
@@ -501,6 +510,7 @@ impl<P: Protocol> Fabric for Stations<P> {
                 miss_registers: level.array.miss_registers,
                 height: height(kind),
                 beside: level.beside.clone(),
+                like: level.like.clone(),
             }
         };
         (0..).zip(P::KINDS).map(info).collect()

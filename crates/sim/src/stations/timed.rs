@@ -50,7 +50,7 @@ impl TimedStations {
         let timed = |info: StationInfo| TimedStation {
             level: info.level,
             timers_running: 0,
-            timing: StationTiming::of(system, &levels[usize::from(info.level)].name),
+            timing: StationTiming::of(system, levels[usize::from(info.level)].described()),
             busy_until: 0,
             banks: InnerBanks::of(system, &levels[usize::from(info.level)].name).map(Box::new),
             atomics: Vec::new(),

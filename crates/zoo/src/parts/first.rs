@@ -79,7 +79,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
     /// or `None` if all resources are free. An access that would start a fill or take a way also
     /// waits if earlier inputs wait for a way of the same set.
     #[inline]
-    pub fn lacks<P: HasBankMessages>(
+    pub fn lacks<P: Protocol>(
         &self,
         place: Place,
         needs: ResourceNeeds,

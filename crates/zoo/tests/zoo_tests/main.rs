@@ -7,6 +7,7 @@ mod conformance;
 mod declared;
 mod figure7;
 mod gpu_vi;
+mod moesi;
 mod progress;
 mod table3;
 mod tc;
