@@ -24,7 +24,7 @@ use crate::worker::Worker;
 /// time come first. The list has at least one protocol of each folder of `zoo` that offers
 /// protocols by name. Some protocols have claims that do not hold. If a program refutes a claim of
 /// the protocol without a seeded fault, the program is not used to test mutants.
-pub const PROTOCOLS: [&str; 16] = [
+pub const PROTOCOLS: [&str; 17] = [
     "vi",
     "no-l1",
     "vi-targeted",
@@ -41,6 +41,7 @@ pub const PROTOCOLS: [&str; 16] = [
     "rcc",
     "g-tsc-repaired",
     "stc-mb-repaired",
+    "moesi",
 ];
 
 /// The mutants that every verification must detect. Each entry has the name of the mutant and a
@@ -335,14 +336,8 @@ mod tests {
         assert!(of_vi.len() > 50 && of_vi.iter().all(|mutant| mutant.file.starts_with("zoo/src/vi/")));
     }
 
-<<<<<<< HEAD
     /// The folders of `zoo` with shared code, which offer no protocol by name.
     const WITHOUT_PROTOCOLS: [&str; 2] = ["parts", "registration"];
-=======
-    /// The folders of `zoo` that offer no protocol by name: the shared code, and protocols whose
-    /// verification is not complete.
-    const WITHOUT_PROTOCOLS: [&str; 4] = ["lease", "moesi", "parts", "registration"];
->>>>>>> moesi
 
     #[test]
     fn each_folder_with_mutants_has_a_protocol() {

@@ -9,9 +9,6 @@ use proto::{Info, Protocol};
 pub mod parts;
 pub mod registration;
 
-// It is not offered by name yet, because its verification is not complete.
-pub mod moesi;
-
 /// A function that is generic over the protocol. [`with`] finds the protocol by its name, and calls
 /// the function for this protocol.
 pub trait Visit {
@@ -54,6 +51,7 @@ protocols! {
     stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
     tc::{TcStrong, TcWeak, TcWeakRepaired},
     lease::{Rcc, GTsc, GTscRepaired},
+    moesi::{Moesi},
 }
 
 /// Whether the protocol is a published one that reads stale copies in many programs.

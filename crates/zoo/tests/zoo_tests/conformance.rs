@@ -2,8 +2,8 @@
 
 use drive::{At, Nodes};
 use proto::{
-    Agent, Boundary, ByteMask, Hints, Homes, Issuer, KernelId, LineAddr, LineData, Node as _, Op, Order,
-    PlanKey, Protocol, Request, RowView, Scope, TableId, TableView, Topology, WritePolicy, page,
+    Agent, Boundary, ByteMask, Hints, Homes, Hosts, Issuer, KernelId, LineAddr, LineData, Node as _, Op,
+    Order, PlanKey, Protocol, Request, RowView, Scope, TableId, TableView, Topology, WritePolicy, page,
 };
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -193,6 +193,10 @@ fn a_kernel_and_the_host_read_the_writes_of_the_previous_kernel() {
                     assert_eq!(found.0[..4], [7; 4], "{} on {agent:?}, {policy:?}", P::INFO.name);
                 }
                 plain.rest().expect(P::INFO.name);
+                // The cache of a host may have bytes that memory does not have.
+                if P::INFO.hosts == Hosts::Cached {
+                    continue;
+                }
                 assert_eq!(
                     plain.stage.line(LineAddr(1)).0[..8],
                     [7, 7, 7, 7, 0, 0, 0, 0],

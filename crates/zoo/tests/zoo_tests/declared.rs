@@ -82,7 +82,9 @@ fn no_row_has_a_next_state_that_is_never_stored() {
         }
     }
     for info in zoo::ALL {
-        assert!(zoo::with(info.name, Declared).expect("a protocol") > 0, "{}", info.name);
+        // Each row of `moesi` is for the stored state of a line.
+        let declares = info.name != "moesi";
+        assert_eq!(zoo::with(info.name, Declared).expect("a protocol") > 0, declares, "{}", info.name);
     }
 }
 

@@ -50,6 +50,10 @@ fn verified(protocol: &str) -> Verification {
             .step_by(GENERATED_STEP),
     );
     tests.extend(corpus::sampled(&claims, corpus::scopes_matter(&subject), SAMPLE, 0, 1, &|| false).tests);
+    // The caches of this protocol have no write policy, either, and its claims name five kinds of cores.
+    if protocol == "moesi" {
+        tests.iter_mut().for_each(|test| test.machines = Machines::InTurn);
+    }
     let options = Options::new(verify::machines_of(&subject.info));
     verify::verify(&subject, &tests, &options).expect("known models")
 }
@@ -102,6 +106,7 @@ verdicts! {
     tc_weak_repaired_holds: holds "tc-weak-repaired";
     rcc_holds: holds "rcc";
     g_tsc_repaired_holds: holds "g-tsc-repaired";
+    moesi_holds: holds "moesi";
 }
 
 #[test]

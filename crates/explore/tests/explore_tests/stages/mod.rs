@@ -79,6 +79,7 @@ holds! {
     kernels_follow_one_another_with_bands: "stc-ab-repaired" "stc-mb-repaired";
     kernels_follow_one_another_with_leases: "tc-strong" "tc-weak-repaired";
     kernels_follow_one_another_in_logical_time: "rcc" "g-tsc-repaired";
+    kernels_follow_one_another_with_owned_lines: "moesi";
 }
 
 /// Seeds faults into a protocol. Each fault removes one step of a plan for the beginning or the end
