@@ -12,6 +12,7 @@ mod common;
 mod epochs;
 mod levels;
 mod memory_path;
+mod owned;
 mod posted;
 mod races;
 mod recency;
