@@ -14,6 +14,7 @@ mod leases;
 mod levels;
 mod memory_path;
 mod memory_side;
+mod owned;
 mod posted;
 mod races;
 mod recency;

@@ -3,6 +3,7 @@
 
 mod toy;
 
+use explore::stress::{Options, stress};
 use explore::trace::Verdict;
 use explore::verify::{Finding, Test};
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, Trace};
@@ -161,4 +162,30 @@ fn a_trace_of_a_second_owner_reproduces_until_the_protocol_is_right() {
     let mut other = trace;
     other.violation.why = String::from("another rule");
     assert_eq!(replayed(&other, second_owner).0, Verdict::Another);
+}
+
+#[test]
+fn episodes_read_their_final_values_through_the_cache_of_the_host() {
+    let stressed = |subject: &Subject| {
+        let options = Options {
+            seed: 1,
+            episodes: 40,
+            model: Some("drf"),
+            chiplets: 1,
+            seeded_fault: None,
+            jobs: 1,
+            overtaking: false,
+            shrink: false,
+            stop: &|| false,
+            progress: &|_| {},
+        };
+        stress(subject, &options).expect("episodes exist for its claim")
+    };
+    let sound = stressed(&Subject::of::<Owned>());
+    assert!(sound.failure.is_none(), "{:?}", sound.failure);
+    assert!(sound.checked > 0);
+    // Memory is stale, so the same protocol fails if memory is read.
+    let failure = stressed(&Subject::of::<Direct>()).failure.expect("memory is stale");
+    assert!(format!("{failure:?}").contains("memory has"), "{failure:?}");
+    assert!(stressed(&Subject::of::<BytesLost>()).failure.is_some());
 }
