@@ -77,6 +77,7 @@ static ALL: &[&Workload] = &[
     &programs::CCA,
     &programs::MIS,
     &programs::APSP,
+    &programs::DIJKSTRA,
     &learning::BACKPROP,
     &learning::CNN,
     &learning::CONV_BACKWARD,

@@ -1,5 +1,5 @@
-//! Policies that several workloads have: the scope of the synchronization, and the placement of
-//! work-groups.
+//! Policies that several workloads have: the scope of the synchronization, the placement of
+//! work-groups, and the memory of their tiles.
 
 use kernel::prelude::*;
 use proto::words::counted;
@@ -26,6 +26,19 @@ pub(crate) const SCOPE: Setting = Setting::policy(
     ],
     "the scope of the synchronization",
 );
+
+/// The policy for the memory of the data that the work-items of a work-group share. With `global`,
+/// a program uses no local memory, as on a machine that has none.
+pub(crate) const TILES: Setting = Setting::policy(
+    "tiles",
+    &[("local", "in local memory"), ("global", "in global memory, through the caches")],
+    "where a work-group has the tiles, or other data, that its work-items share",
+);
+
+/// Whether the tiles of a work-group are in global memory.
+pub(crate) fn has_global_tiles(settings: &Settings) -> bool {
+    settings.is(TILES.name, "global")
+}
 
 pub(crate) fn level(settings: &Settings) -> Level {
     if settings.is("scope", "work-group") {

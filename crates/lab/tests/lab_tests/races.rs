@@ -85,7 +85,7 @@ fn repaired_programs_do_not_race() {
 
 /// Workloads for the tests with all models and all policies, with settings so small that a run
 /// takes a fraction of a second. The tests in `suite.rs` cover every workload, but only one model.
-const SMALL: [(&str, &[(&str, &str)]); 51] = [
+const SMALL: [(&str, &[(&str, &str)]); 53] = [
     ("vec-copy", &[("n", "4k")]),
     ("vec-add", &[("n", "4k")]),
     ("cache-reuse", &[("n", "2k")]),
@@ -110,6 +110,7 @@ const SMALL: [(&str, &[(&str, &str)]); 51] = [
     ("cca", &[("vertices", "512"), ("edges", "600")]),
     ("mis", &[("vertices", "512"), ("edges", "2k")]),
     ("apsp", &[("vertices", "150"), ("edges", "500"), ("sources", "9"), ("batch", "4")]),
+    ("dijkstra", &[("vertices", "150"), ("edges", "500"), ("sources", "3")]),
     ("backprop", &[("blocks", "12")]),
     ("cnn", &[("batch", "2"), ("side", "10"), ("filters", "3"), ("classes", "5")]),
     ("conv-backward", &[("batch", "2"), ("side", "9"), ("filters", "5")]),
@@ -137,6 +138,7 @@ const SMALL: [(&str, &[(&str, &str)]); 51] = [
     ("hpgmg", &[("side", "8")]),
     ("pathfinder", &[("columns", "700"), ("rows", "12"), ("pyramid", "5")]),
     ("srad", &[("rows", "37"), ("columns", "29"), ("region", "20"), ("iterations", "2")]),
+    ("barnes-hut", &[("bodies", "60")]),
 ];
 
 #[test]

@@ -14,11 +14,18 @@ fn sound() -> impl Iterator<Item = &'static Workload> {
 }
 
 fn tiny(system: &str, protocol: &str, workload: &Workload) -> Experiment {
+    tiny_with(system, protocol, workload, &[])
+}
+
+/// The same as [`tiny`], with other values for some settings.
+fn tiny_with(system: &str, protocol: &str, workload: &Workload, settings: &[(&str, &str)]) -> Experiment {
+    let owned = |(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned());
     let question = Question {
         system: system.to_owned(),
         scenario: protocol.to_owned(),
         workload: workload.name.to_owned(),
         size: Some("tiny".to_owned()),
+        settings: settings.iter().map(owned).collect(),
         ..Question::default()
     };
     Experiment::new(&Systems::with_folder("none"), &question).expect("a sound question")
@@ -30,6 +37,23 @@ fn every_workload_is_right_under_every_protocol() {
         let names = zoo::ALL.iter().map(|info| info.name);
         for protocol in names.filter(|name| !zoo::stc::STARVING.contains(name)) {
             let record = lab::run::run(&tiny("hlrc-8cu", protocol, workload), &mut ());
+            let record = record.unwrap_or_else(|error| panic!("{} under {protocol}: {error}", workload.name));
+            assert!(record.answer_ok, "{} under {protocol}: {:?}", workload.name, record.error);
+        }
+    }
+}
+
+/// With tiles in global memory, the lines of the tiles are written and read between barriers of the
+/// work-group.
+#[test]
+fn programs_with_tiles_in_global_memory_are_right_under_every_protocol() {
+    let has_tiles = |workload: &&Workload| workload.settings.iter().any(|setting| setting.name == "tiles");
+    assert!(sound().filter(has_tiles).count() > 2);
+    for workload in sound().filter(has_tiles) {
+        let names = zoo::ALL.iter().map(|info| info.name);
+        for protocol in names.filter(|name| !zoo::stc::STARVING.contains(name)) {
+            let experiment = tiny_with("hlrc-8cu", protocol, workload, &[("tiles", "global")]);
+            let record = lab::run::run(&experiment, &mut ());
             let record = record.unwrap_or_else(|error| panic!("{} under {protocol}: {error}", workload.name));
             assert!(record.answer_ok, "{} under {protocol}: {:?}", workload.name, record.error);
         }

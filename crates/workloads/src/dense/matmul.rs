@@ -11,6 +11,7 @@ use crate::float::{Float, fused, times};
 use crate::group::{InTile, first_local, grid_of, group_at, in_tile};
 use crate::inputs::{NumberFile, NumberProgram, Numbers};
 use crate::instance::{Instance, Purpose, Room, Sizes, Workload};
+use crate::policy::{TILES, has_global_tiles};
 use crate::settings::{BadSetting, Setting, Settings};
 
 const SIZES: Sizes = Sizes {
@@ -28,13 +29,16 @@ const K: Setting =
     Setting::count("k", 128, 1, 1 << 14, "number of columns of the first matrix and of rows of the second");
 const KERNEL: Setting = Setting::policy(
     "kernel",
-    &[("tiled", "tiles of both matrices in local memory"), ("naive", "all loads from global memory")],
+    &[
+        ("tiled", "a tile of both matrices after the other, see the setting `tiles`"),
+        ("naive", "all elements from global memory, without tiles and barriers"),
+    ],
     "the algorithm",
 );
 
 pub(crate) static MATMUL: Workload = Workload {
     name: "matmul",
-    summary: "multiplies two matrices, by tiles in local memory or naively",
+    summary: "multiplies two matrices, by tiles or naively",
     origin: "Hechtman thesis (2014), Table 3.2 and section 4.4.2 (AMD APP SDK)",
     room: Room::Dense,
     purpose: Purpose::Benchmark,
@@ -44,6 +48,7 @@ pub(crate) static MATMUL: Workload = Workload {
         N,
         K,
         KERNEL,
+        TILES,
         Setting::policy(
             "type",
             &[("float", "4-byte floats"), ("double", "8-byte floats")],
@@ -60,7 +65,7 @@ pub(crate) static DGEMM: Workload = Workload {
     room: Room::Dense,
     purpose: Purpose::Benchmark,
     sizes: SIZES,
-    settings: &[M, N, K, KERNEL],
+    settings: &[M, N, K, KERNEL, TILES],
     make: |settings, seed| matmul::<f64>("dgemm", Some(SCALE), settings, Matrices::random(settings, seed)),
 };
 
@@ -101,21 +106,29 @@ impl<T: Float> Product<T> {
         w.store(self.c, index, value);
     }
 
-    async fn naive(self, w: Wave) {
+    /// Loads all elements from the matrices in global memory. If `has_tiles`, the wavefronts of a
+    /// work-group meet after each tile. So they load from the same tile at the same time, and may
+    /// find its lines in the L1. The barrier orders no accesses, because no work-item writes the
+    /// tiles.
+    async fn naive(self, w: Wave, has_tiles: bool) {
         let at = in_tile(&w, TILE);
         let (column, row) = self.element(&w, at);
         let active = w.when(row.lt(self.m) & column.lt(self.n));
         let mut sum = Lanes::default();
         let (mut left, mut right) = (row * self.k, column);
-        for _ in 0..self.k {
+        for term in 1..=self.k {
             let (x, y) = (active.load(self.a, left), active.load(self.b, right));
             sum = fused(x.await, y.await, sum);
             left += 1;
             right += self.n;
+            if has_tiles && (term % TILE == 0 || term == self.k) {
+                w.barrier_with(relaxed(Level::WorkGroup)).await;
+            }
         }
         self.finish(&w, (column, row), sum).await;
     }
 
+    /// Copies each tile into local memory, and loads its elements from there.
     async fn tiled(self, w: Wave) {
         let at = in_tile(&w, TILE);
         let (column, row) = self.element(&w, at);
@@ -228,6 +241,7 @@ fn matmul<T: Float>(
     settings.limit_arrays(&["m", "n", "k"], bytes)?;
     let (m, n, k) = (m as u32, n as u32, k as u32);
     let is_tiled = settings.is("kernel", "tiled");
+    let is_local = is_tiled && !has_global_tiles(settings);
     let of_check = matrices.clone();
     let program = Program::new(name, move |host| async move {
         let alloc = |name, count: u32| host.alloc::<T>(name, u64::from(count));
@@ -243,12 +257,13 @@ fn matmul<T: Float>(
         let uses = [a.read(), b.read(), result];
         let groups = u64::from(m.div_ceil(TILE)) * u64::from(n.div_ceil(TILE));
         let grid = grid_of(&host.shape(), groups, TILE * TILE);
-        if is_tiled {
+        let name = if is_tiled { "matmul-tiled" } else { "matmul-naive" };
+        if is_local {
             let bytes = 2 * TILE * TILE * T::WIDTH.bytes() as u32;
-            let kernel = Kernel::new("matmul-tiled", move |w| p.tiled(w));
+            let kernel = Kernel::new(name, move |w| p.tiled(w));
             host.launch(kernel.uses(uses), grid.lds_bytes(bytes)).await;
         } else {
-            let kernel = Kernel::new("matmul-naive", move |w| p.naive(w));
+            let kernel = Kernel::new(name, move |w| p.naive(w, is_tiled));
             host.launch(kernel.uses(uses), grid).await;
         }
         Answer::new().with_array("c", &host, c).await

@@ -32,6 +32,8 @@ pub(super) struct Chip {
     /// The temperatures after a launch.
     pub(super) to: Array<f32>,
     pub(super) power: Array<f32>,
+    /// An array in which the work-items of a work-group share data, if the program needs one.
+    pub(super) tiles: Option<Array<f32>>,
 }
 
 /// The inputs of a simulation: for each element of the chip, its temperature at the start and its
@@ -52,13 +54,15 @@ impl Inputs {
 }
 
 /// Makes a program that makes launches one after another, and the check of the temperatures after
-/// the last launch. `launch` makes the kernel and the grid of a launch. `next` computes one time
-/// step on the host, and the check calls it `steps` times.
+/// the last launch. `launch` makes the kernel and the grid of a launch. `tiles` has the number of
+/// elements of the array `tiles`, and of the part that each work-group uses. `next` computes one
+/// time step on the host, and the check calls it `steps` times.
 pub(super) fn simulation<L: Copy + 'static>(
     name: &'static str,
     inputs: impl Fn() -> Inputs + Clone + 'static,
     launches: Vec<L>,
     launch: impl Fn(&Shape, Chip, L) -> (Kernel, Grid) + 'static,
+    tiles: Option<(u64, u64)>,
     (steps, next): (u64, impl Fn(&[f32], &[f32]) -> Vec<f32> + 'static),
 ) -> Instance {
     let of_program = inputs.clone();
@@ -69,13 +73,16 @@ pub(super) fn simulation<L: Copy + 'static>(
             from: host.alloc("temperature", n),
             to: host.alloc("temperature-after", n),
             power: host.alloc("power", n),
+            tiles: None,
         };
+        chip.tiles = tiles.map(|(all, _)| host.alloc("tiles", all));
         host.write(chip.from, &temperatures).await;
         host.write(chip.power, &power).await;
         for one in launches {
             let (kernel, grid) = launch(&host.shape(), chip, one);
             let uses = [chip.from.read(), chip.power.read(), chip.to.write()];
-            host.launch(kernel.uses(uses), grid).await;
+            let parts = tiles.zip(chip.tiles).map(|((_, part), array)| array.read_write().in_parts(part));
+            host.launch(kernel.uses(uses).uses(parts), grid).await;
             chip = Chip { from: chip.to, to: chip.from, ..chip };
         }
         Answer::new().with_array("temperature", &host, chip.from).await

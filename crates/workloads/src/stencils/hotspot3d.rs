@@ -122,7 +122,7 @@ fn hotspot3d(settings: &Settings, seed: u64) -> Instance {
     };
     let next = move |t: &[f32], power: &[f32]| next(t, power, side as usize, layers as usize);
     let inputs = move || Inputs::random(seed, n);
-    simulation("hotspot3d", inputs, vec![(); steps as usize], launch, (steps, next))
+    simulation("hotspot3d", inputs, vec![(); steps as usize], launch, None, (steps, next))
 }
 
 /// The temperatures of the whole chip after one time step, computed on the host.

@@ -78,6 +78,41 @@ fn every_policy_of_every_workload_is_right_on_a_machine_without_caches() {
     }
 }
 
+/// The machine has no local memory, so it refuses each launch of a kernel that uses local memory.
+#[test]
+fn programs_with_tiles_in_global_memory_run_without_local_memory() {
+    let mut tested = Vec::new();
+    for workload in terminating().filter(|w| w.settings.iter().any(|setting| setting.name == "tiles")) {
+        let mut settings = tiny(workload);
+        for lanes in [8, 64] {
+            let shape = Shape { lanes, waves_per_cu: 64, lds_bytes_per_cu: 0, ..Shape::default() };
+            let options = Options { shape, checks_uses: true, ..Options::default() };
+            assert_eq!(settings.set("tiles", "local"), Ok(()));
+            let instance = workload.instance(&settings, 3).unwrap_or_else(|error| panic!("{error}"));
+            let error = reference::run(instance.program, &options).err();
+            let message = error.map(|e| e.to_string()).unwrap_or_default();
+            assert!(message.contains("bytes of local memory"), "{}: {message}", workload.name);
+            assert_eq!(settings.set("tiles", "global"), Ok(()));
+            answer(workload, &settings, 3, &options);
+        }
+        tested.push(workload.name);
+    }
+    assert_eq!(tested, ["matmul", "dgemm", "hotspot", "barnes-hut"]);
+}
+
+/// In a launch of three steps, a work-group reads its tile in two of them.
+#[test]
+fn hotspot_is_right_for_each_number_of_steps_and_tiles_in_both_memories() {
+    let hotspot = workloads::find("hotspot").unwrap_or_else(|error| panic!("{error}"));
+    for pyramid in ["1", "2", "3", "7"] {
+        for tiles in ["local", "global"] {
+            let mut settings = tiny(hotspot);
+            assert_eq!((settings.set("pyramid", pyramid), settings.set("tiles", tiles)), (Ok(()), Ok(())));
+            answer(hotspot, &settings, 3, &options(32, Schedule::Seeded(4)));
+        }
+    }
+}
+
 #[test]
 fn every_check_finds_the_first_element_that_is_wrong() {
     for workload in terminating() {
@@ -124,6 +159,7 @@ fn the_seed_changes_the_answer_of_random_inputs() {
         "cca",
         "mis",
         "apsp",
+        "dijkstra",
         "backprop",
         "cnn",
         "conv-backward",

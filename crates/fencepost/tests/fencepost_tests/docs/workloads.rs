@@ -47,7 +47,7 @@ const REUSED_IN_STC: [&str; 5] = ["lulesh", "hpgmg", "snapc", "bc", "cache-reuse
 const IN_TABLE_32: [(&str, &str); 9] = [
     ("barnes-hut", "barnes-hut"),
     ("matrix mult", "matmul"),
-    ("dijkstra", "apsp"),
+    ("dijkstra", "dijkstra"),
     ("2D convolution", "convolution-2d"),
     ("fft", "fft"),
     ("nn", "nn"),

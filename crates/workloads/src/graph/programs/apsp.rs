@@ -11,7 +11,7 @@ use std::rc::Rc;
 use kernel::prelude::*;
 
 use super::flag::Flag;
-use super::input::{Arcs, EDGES, VERTICES};
+use super::input::{Arcs, EDGES, VERTICES, sources_of};
 use super::on_generated;
 use super::rows::Rows;
 use crate::graph::Csr;
@@ -42,9 +42,6 @@ pub(crate) static APSP: Workload = Workload {
 
 /// The distance of a vertex that no path has reached.
 const FAR: u32 = u32::MAX;
-
-/// The maximum number of distances in the answer.
-const DISTANCES_MAX: u64 = 1 << 26;
 
 #[derive(Clone, Copy, Debug)]
 struct Distances {
@@ -122,18 +119,7 @@ async fn all_distances(
 }
 
 pub(super) fn on_graph(graph: &Csr, settings: &Settings, _seed: u64) -> Result<Instance, BadSetting> {
-    let vertices = u64::from(graph.vertices());
-    let sources = match settings.count("sources") {
-        0 => vertices,
-        sources => sources,
-    };
-    if sources > vertices || sources * vertices > DISTANCES_MAX {
-        let why = format!(
-            "{sources} sources of paths to {vertices} vertices, expected at most as many sources as \
-             vertices and at most {DISTANCES_MAX} paths: set `sources`"
-        );
-        return Err(settings.conflict(why));
-    }
+    let sources = sources_of(settings, graph.vertices())?;
     let batch = settings.count("batch");
     let incoming = graph.reversed();
     let lengths = incoming.lengths();

@@ -45,6 +45,30 @@ pub(crate) fn source_of(settings: &Settings, vertices: u32) -> Result<u32, BadSe
     Err(settings.conflict(format!("`source` is vertex {from}, but the graph has {has}")))
 }
 
+/// The maximum number of distances in the answer of a program that computes the paths from many
+/// sources.
+const DISTANCES_MAX: u64 = 1 << 26;
+
+/// The number of sources of a program that computes the paths from many vertices to all vertices,
+/// from the settings. The sources are the first vertices of the graph.
+///
+/// # Errors
+/// If the graph has fewer vertices, or there are too many paths.
+pub(crate) fn sources_of(settings: &Settings, vertices: u32) -> Result<u64, BadSetting> {
+    let vertices = u64::from(vertices);
+    let sources = match settings.count("sources") {
+        0 => vertices,
+        sources => sources,
+    };
+    if sources <= vertices && sources * vertices <= DISTANCES_MAX {
+        return Ok(sources);
+    }
+    Err(settings.conflict(format!(
+        "{sources} sources of paths to {vertices} vertices, expected at most as many sources as vertices \
+         and at most {DISTANCES_MAX} paths: set `sources`"
+    )))
+}
+
 /// The arcs of a graph that has at least one vertex. There are so few arcs that their indices fit
 /// in 32 bits.
 #[derive(Clone, Debug)]

@@ -3,7 +3,9 @@
 //!
 //! Every program runs on a generated graph or on a given one: see [`program_of`]. In a kernel, each
 //! work-item visits one vertex, and the arcs of the vertex one after another. If several wavefronts
-//! write the same word in a kernel, they use relaxed atomics at device scope.
+//! write the same word in a kernel, they use relaxed atomics at device scope. The exception is
+//! `dijkstra`: it has one launch, in which a work-group computes all paths from its source, with
+//! ordinary accesses and barriers.
 
 mod apsp;
 mod bc;
@@ -13,6 +15,7 @@ mod cc;
 mod cca;
 mod color_max;
 mod components;
+mod dijkstra;
 mod flag;
 mod input;
 mod mis;
@@ -33,6 +36,7 @@ pub(crate) use bfs::BFS;
 pub(crate) use cc::CC;
 pub(crate) use cca::CCA;
 pub(crate) use color_max::COLOR_MAX;
+pub(crate) use dijkstra::DIJKSTRA;
 pub(crate) use input::{EDGES, SOURCE, VERTICES, generated, source_of};
 pub(crate) use mis::MIS;
 pub(crate) use pagerank_pull::PAGERANK_PULL;
@@ -83,7 +87,7 @@ pub fn content_of(workload: &Workload) -> Content {
 }
 
 /// The workloads that can run on a given graph, each with its program.
-static PROGRAMS: [(&Workload, GraphProgram); 15] = [
+static PROGRAMS: [(&Workload, GraphProgram); 16] = [
     (&stealing::SSSP, |graph, settings, seed| App::Sssp.instance(graph, settings, seed)),
     (&stealing::COLOR, |graph, settings, seed| App::Color.instance(graph, settings, seed)),
     (&stealing::PAGERANK, |graph, settings, seed| App::PageRank.instance(graph, settings, seed)),
@@ -97,6 +101,7 @@ static PROGRAMS: [(&Workload, GraphProgram); 15] = [
     (&CCA, cca::on_graph),
     (&MIS, mis::on_graph),
     (&APSP, apsp::on_graph),
+    (&DIJKSTRA, dijkstra::on_graph),
     (&dense::FW, dense::floyd_on_graph),
     (&spmv::SPMV, spmv::on_matrix),
 ];

@@ -68,6 +68,29 @@ fn a_graph_without_vertices_and_a_source_beyond_it_are_refused() {
 }
 
 #[test]
+fn more_sources_than_vertices_and_too_many_paths_are_refused() {
+    for (workload, program) in [(&APSP, apsp::on_graph as GraphProgram), (&DIJKSTRA, dijkstra::on_graph)] {
+        let refusal = |vertices, sources| {
+            let mut settings = workload.defaults();
+            assert_eq!(settings.set("sources", sources), Ok(()));
+            let graph = Csr::from_edges(vertices, Vec::new());
+            program(&graph, &settings, 1).map(|_| ()).map_err(|error| error.to_string())
+        };
+        let want = |sources, vertices| {
+            Err(format!(
+                "workload `{}`: {sources} sources of paths to {vertices} vertices, expected at most as many \
+                 sources as vertices and at most 67108864 paths: set `sources`",
+                workload.name
+            ))
+        };
+        assert_eq!(refusal(9, "9"), Ok(()));
+        assert_eq!(refusal(9, "10"), want(10, 9));
+        assert_eq!(refusal(1 << 20, "64"), Ok(()));
+        assert_eq!(refusal(1 << 20, "65"), want(65, 1 << 20));
+    }
+}
+
+#[test]
 fn the_checks_find_a_wrong_index_and_an_update_that_is_not_atomic() {
     assert!(finds(&BFS, Fault::WrongIndex));
     assert!(finds(&PAGERANK_PUSH, Fault::SplitUpdate));

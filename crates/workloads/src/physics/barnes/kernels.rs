@@ -1,6 +1,7 @@
 //! The kernels of a time step of the simulation of gravity. They follow the six kernels of
 //! Barnes-Hut in LonestarGPU.
 
+use kernel::Target;
 use kernel::prelude::*;
 
 use super::octree::{HALF_STEP, SOFTENING, TIME_STEP, first_opening};
@@ -26,6 +27,9 @@ pub(super) struct Arrays {
     /// The smallest and the largest coordinates of each work-group's bodies: three arrays with the
     /// smallest along each axis, then three arrays with the largest.
     pub(super) bounds: [Array<f32>; 6],
+    /// The elements by which the work-items of a work-group find their bounds, if these elements are
+    /// not in local memory. Each work-group has its own part.
+    pub(super) folded: Option<Array<f32>>,
     /// The number of work-groups that have written their bounds.
     pub(super) arrived: Array<u32>,
     /// The centre of the root cell along the three axes, and half the width of this cell.
@@ -49,9 +53,26 @@ pub(super) struct Arrays {
     pub(super) taken: Array<u32>,
 }
 
-/// Finds the bounds of each work-group's bodies in local memory. The last work-group combines the
-/// bounds of all work-groups and makes the root cell.
+/// Finds the bounds of each work-group's bodies. The last work-group combines the bounds of all
+/// work-groups and makes the root cell.
 pub(super) async fn bounding_box(w: Wave, a: Arrays) {
+    let items = u64::from(w.waves() * w.lanes());
+    let first = u64::from(w.work_group()) * items;
+    match a.folded {
+        None => bounds_of_group(&w, &a, w.lds::<f32>(0, items as u32)).await,
+        Some(folded) => bounds_of_group(&w, &a, folded.slice(first..first + items)).await,
+    }
+    if w.index() == 0 {
+        let leader = w.leader();
+        let before = leader.fetch_add(a.arrived, 0, 1, acq_rel(Level::Device)).await;
+        if before == w.work_groups() - 1 {
+            make_root(&w, &a).await;
+        }
+    }
+}
+
+/// Finds the bounds of the work-group's bodies. `folded` has an element for each work-item.
+async fn bounds_of_group(w: &Wave, a: &Arrays, folded: impl Target<f32>) {
     let items = w.waves() * w.lanes();
     let (base, here) = (w.first_item(), u64::from(w.index() * w.lanes()));
     let within = w.below(base, u64::from(a.bodies));
@@ -59,32 +80,25 @@ pub(super) async fn bounding_box(w: Wave, a: Arrays) {
     for (part, lesser) in [true, false].into_iter().enumerate() {
         let unused = if lesser { f32::INFINITY } else { -f32::INFINITY };
         for (axis, place) in places.into_iter().enumerate() {
-            let lds = w.lds::<f32>(0, items);
             let own = Lanes::select(within.mask(), place, unused);
-            w.store(lds, Unit(here), own).await;
+            w.store(folded, Unit(here), own).await;
             w.barrier().await;
             let mut half = items / 2;
             while half > 0 {
                 let active = w.below(here, u64::from(half));
+                let there = here + u64::from(half);
                 let [one, other] =
-                    all([active.load(lds, Unit(here)), active.load(lds, Unit(here + u64::from(half)))]).await;
+                    all([active.load(folded, Unit(here)), active.load(folded, Unit(there))]).await;
                 let better = if lesser { one.min(other) } else { one.max(other) };
-                active.store(lds, Unit(here), better).await;
+                active.store(folded, Unit(here), better).await;
                 w.barrier().await;
                 half /= 2;
             }
             if w.index() == 0 {
-                let bound = w.load(lds, 0).await;
+                let bound = w.load(folded, 0).await;
                 w.store(a.bounds[3 * part + axis], u64::from(w.work_group()), bound).await;
             }
             w.barrier().await;
-        }
-    }
-    if w.index() == 0 {
-        let leader = w.leader();
-        let before = leader.fetch_add(a.arrived, 0, 1, acq_rel(Level::Device)).await;
-        if before == w.work_groups() - 1 {
-            make_root(&w, &a).await;
         }
     }
 }

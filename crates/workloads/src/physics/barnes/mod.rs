@@ -1,5 +1,8 @@
 //! Barnes-Hut: gravity of many bodies with an octree, after LonestarGPU.
 //!
+//! The kernel `bounding-box` is the only one that uses local memory. With the setting
+//! `tiles=global`, it uses an array in global memory instead.
+//!
 //! Each time step runs a sequence of kernels. `bounding-box` finds the root cell, `clear` empties
 //! the tree, `build` inserts the bodies with a lock on each child, `summarize` computes masses from
 //! the leaves to the root, `sort` lists the bodies in the order of the tree, `force` walks the
@@ -18,6 +21,7 @@ use kernel::prelude::*;
 use super::grid_of;
 use crate::inputs::{NumberFile, NumberProgram};
 use crate::instance::{GROUP_ITEMS, Instance, Purpose, Room, Sizes, Workload};
+use crate::policy::{TILES, has_global_tiles};
 use crate::settings::{BadSetting, Setting, Settings};
 use kernels::Arrays;
 use octree::{Bodies, simulate};
@@ -42,6 +46,7 @@ pub(crate) static BARNES_HUT: Workload = Workload {
             (0, 4),
             "an angle in radians, at least 0.01: a cell that appears wider than this angle is opened",
         ),
+        TILES,
     ],
     make: |settings, seed| {
         let count = settings.count("bodies") as usize;
@@ -50,13 +55,14 @@ pub(crate) static BARNES_HUT: Workload = Workload {
 };
 
 impl Arrays {
-    fn alloc(host: &Host, bodies: u32) -> Arrays {
+    fn alloc(host: &Host, bodies: u32, has_global_tiles: bool) -> Arrays {
         let count = u64::from(bodies);
         let cells = 4 * count + 64;
         let axes =
             |name: &str, len: u64| ["x", "y", "z"].map(|axis| host.alloc(format!("{name}-{axis}"), len));
-        let groups = u64::from(grid_of(&host.shape(), count, GROUP_ITEMS).work_groups);
-        Arrays {
+        let grid = grid_of(&host.shape(), count, GROUP_ITEMS);
+        let groups = u64::from(grid.work_groups);
+        let mut arrays = Arrays {
             bodies,
             cells_max: cells as u32,
             place: axes("place", count),
@@ -76,7 +82,13 @@ impl Arrays {
             start: host.alloc("start", cells),
             taken: host.alloc("taken", 2),
             sorted: host.alloc("sorted", count),
+            folded: None,
+        };
+        if has_global_tiles {
+            let items = u64::from(grid.waves * host.shape().lanes);
+            arrays.folded = Some(host.alloc("folded", groups * items));
         }
+        arrays
     }
 
     async fn build_tree(self, host: &Host) {
@@ -88,8 +100,15 @@ impl Arrays {
             .uses(self.place.map(|array| array.read().in_parts(GROUP_ITEMS)))
             .uses(self.bounds.map(|array| array.read_write()))
             .uses([self.arrived.read_write(), self.root.write()]);
-        let grid = grid_of(&shape, bodies, GROUP_ITEMS).lds_bytes(4 * GROUP_ITEMS as u32);
-        host.launch(kernel, grid).await;
+        let grid = grid_of(&shape, bodies, GROUP_ITEMS);
+        match self.folded {
+            None => host.launch(kernel, grid.lds_bytes(4 * GROUP_ITEMS as u32)).await,
+            Some(folded) => {
+                let part = u64::from(grid.waves * shape.lanes);
+                let folded = folded.read_write().in_parts(part);
+                host.launch(kernel.uses([folded]), grid).await
+            }
+        };
         let kernel = Kernel::new("clear", move |w| kernels::clear(w, self)).uses([
             self.children.write(),
             self.ready.write().in_parts(GROUP_ITEMS),
@@ -137,8 +156,8 @@ impl Arrays {
     }
 }
 
-async fn run(host: Host, bodies: Bodies, angle: f32, steps: u64) -> Answer {
-    let arrays = Arrays::alloc(&host, bodies.mass.len() as u32);
+async fn run(host: Host, bodies: Bodies, angle: f32, steps: u64, has_global_tiles: bool) -> Answer {
+    let arrays = Arrays::alloc(&host, bodies.mass.len() as u32, has_global_tiles);
     for (array, places) in arrays.place.into_iter().zip(&bodies.place) {
         host.write(array, places).await;
     }
@@ -202,8 +221,8 @@ fn barnes_hut(
         return Err(settings.conflict(why));
     }
     let angle = angle as f32;
-    let of_program = bodies.clone();
-    let program = Program::new("barnes-hut", move |host| run(host, of_program(), angle, steps));
+    let (of_program, is_global) = (bodies.clone(), has_global_tiles(settings));
+    let program = Program::new("barnes-hut", move |host| run(host, of_program(), angle, steps, is_global));
     Ok(Instance::new(program, move |answer| {
         let mut bodies = bodies();
         simulate(&mut bodies, angle, steps);
