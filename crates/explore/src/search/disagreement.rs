@@ -52,24 +52,36 @@ pub(crate) fn of_state(machine: &Machine, state: &[u32]) -> Option<String> {
 
 /// A state that violates a rule about several controllers, and the violation in words. No state
 /// with a violation is nearer to the first state. Each combination of stations (controllers with
-/// their parked inputs) without a violation is checked once.
-pub(crate) fn nearest(machine: &Machine, store: &Store) -> Option<(StateId, String)> {
-    let mut check = Check::of(machine)?;
+/// their parked inputs) without a violation is checked once. The outer `None` means that the caller
+/// stopped the search.
+pub(crate) fn nearest(
+    machine: &Machine,
+    store: &Store,
+    stop: &mut dyn FnMut() -> bool,
+) -> Option<Option<(StateId, String)>> {
+    let Some(mut check) = Check::of(machine) else { return Some(None) };
     let mut checked: FxHashSet<Vec<u32>> = FxHashSet::default();
-    // The states of a shard (a part of the store) are in the order of their distances, so the first
-    // violation in a shard is the nearest one there.
-    let in_shards = store.states_by_shard().filter_map(|mut states| {
-        states.find_map(|id| {
-            let stations = check.stations(store.state(id));
-            if checked.contains(&stations) {
+    let mut nearest: Option<((usize, StateId), String)> = None;
+    let mut visited = 0_u64;
+    for states in store.states_by_shard() {
+        for id in states {
+            visited += 1;
+            if visited.is_multiple_of(1 << 16) && stop() {
                 return None;
             }
-            let why = check.violation(&stations);
-            if why.is_none() {
-                checked.insert(stations);
+            let stations = check.stations(store.state(id));
+            if checked.contains(&stations) {
+                continue;
             }
-            why.map(|why| (id, why))
-        })
-    });
-    in_shards.min_by_key(|(id, _)| (store.path(*id).len(), *id))
+            if let Some(why) = check.violation(&stations) {
+                // The states of a shard (a part of the store) are in the order of their distances, so
+                // the first violation in a shard is the nearest one there.
+                let found = ((store.path(id).len(), id), why);
+                nearest = nearest.into_iter().chain([found]).min_by_key(|(at, _)| *at);
+                break;
+            }
+            checked.insert(stations);
+        }
+    }
+    Some(nearest.map(|((_, id), why)| (id, why)))
 }

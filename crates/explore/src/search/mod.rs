@@ -237,10 +237,17 @@ fn conclude(
         Violation { fault, why: problem.why.to_string(), moves }
     });
     let is_whole = violation.is_none() && searched.incomplete.is_none();
-    if is_whole && let Some((state, why)) = disagreement::nearest(&run.machine, store) {
-        violation = Some(Violation { fault: Fault::Disagreement, why, moves: moves(known, store, state) });
+    if is_whole {
+        match disagreement::nearest(&run.machine, store, &mut limits.stop) {
+            None => searched.incomplete = Some(Incomplete::Stopped),
+            Some(None) => {}
+            Some(Some((state, why))) => {
+                let moves = moves(known, store, state);
+                violation = Some(Violation { fault: Fault::Disagreement, why, moves });
+            }
+        }
     }
-    if is_whole && violation.is_none() && searched.may_cycle && !requirements.may_block {
+    if searched.incomplete.is_none() && violation.is_none() && searched.may_cycle && !requirements.may_block {
         match progress::endless(known, store, &mut limits.stop) {
             None => searched.incomplete = Some(Incomplete::Stopped),
             Some(None) => {}

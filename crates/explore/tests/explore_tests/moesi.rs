@@ -153,6 +153,22 @@ fn a_load_that_spins_on_its_copy_ends() {
     assert!(explore::<AnInvalidation>(SPIN, BOUNDS).violation.is_some());
 }
 
+#[test]
+fn a_store_that_waits_for_a_register_is_performed_while_others_spin() {
+    // The two threads that spin lose their copies again and again, and the directory has one register.
+    let stored_first =
+        SPIN.replacen("  atomic_store", "  atomic_store_explicit(y, 1, RELAXED);\n  atomic_store", 1);
+    let program = stored_first
+        .replace("RELAXED", "memory_order_relaxed, memory_scope_device")
+        .replace("atomic_int* f)", "atomic_int* f, global atomic_int* y)");
+    holds(&program, Bounds { banks: 1, misses: (1, 1), ..BOUNDS }.evicting());
+}
+
+#[test]
+fn the_explorer_checks_the_rule_of_the_protocol() {
+    assert!(Subject::of::<Moesi>().disagreement.is_some());
+}
+
 fn fault<P: Protocol>(threads: &[&str], bounds: Bounds) -> Option<(Fault, String)> {
     let found = explore::<P>(&program("faulty", threads), bounds);
     found.violation.map(|violation| (violation.fault, violation.why.to_string()))

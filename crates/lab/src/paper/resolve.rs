@@ -334,14 +334,14 @@ impl Resolver<'_> {
             let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
             return Err(self.source.unknown("claim", &file.claim, &known));
         };
+        if let Some(value) = &file.largest {
+            return self.largest(plan, file, claim.kind, value);
+        }
         if let Some([rising, with]) = &file.rises {
             return self.rises(plan, file, claim.kind, rising, with);
         }
         if let Some(values) = &file.spread {
             return self.spread(plan, file, claim.kind, values);
-        }
-        if let Some(value) = &file.largest {
-            return self.largest(plan, file, claim.kind, value);
         }
         if claim.kind != Kind::Order && !claim.has_figure() {
             let message =
@@ -445,11 +445,15 @@ impl Resolver<'_> {
         let id = file.claim.get_ref();
         let what = Metric::Largest(self.expr(plan, value)?);
         let inputs = self.inputs(plan, file)?;
-        let is_alone = file.value.is_none() && file.holds.is_none() && file.fold == Fold::Mean;
+        let is_alone = file.value.is_none()
+            && file.holds.is_none()
+            && file.rises.is_none()
+            && file.spread.is_none()
+            && file.fold == Fold::Mean;
         if kind != Kind::Order || !is_alone || inputs.len() >= plan.inputs.len() {
             let message = format!(
                 "claim `{id}`: `largest` needs the kind `order` and some of the inputs of the figure, without \
-                 `value`, `holds` or `fold`"
+                 `value`, `holds`, `rises`, `spread` or `fold`"
             );
             return Err(self.source.error(file.claim.span(), message));
         }

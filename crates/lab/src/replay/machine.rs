@@ -101,6 +101,7 @@ impl AddressMap {
         }
         // The moves decide when memory performs operations.
         system.dram.scheduler = DramScheduler::OldestFirst;
+        system.memory_side.clear();
         system.pages = PageSpec { bytes: self.line_bytes as u32, placement: PagePlacement::FirstTouch };
         system.issue_rule = rule(bounds.core);
         system.cu.write_buffer_entries = None;

@@ -11,6 +11,7 @@ mod compared;
 mod golden;
 mod hits;
 mod hrf;
+mod largest;
 mod latencies;
 mod levels;
 mod litmus_races;

@@ -229,7 +229,12 @@ fn pass<Pr: Probe>(
         (false, true) => count.bypasses += 1,
         (false, false) => count.misses += 1,
     }
-    let done = if is_served { begun } else { pass(lower, begun, line, access, counts, behind) };
+    let passed = match (access, cache.write) {
+        // This cache keeps the write that follows.
+        (Access::ReadForUpdate, SideWrite::Back) => Access::Read,
+        _ => access,
+    };
+    let done = if is_served { begun } else { pass(lower, begun, line, passed, counts, behind) };
     let (way, left) = match found {
         Some(way) => (way, None),
         None if keeps => cache.insert(begun, line, home),

@@ -13,10 +13,11 @@
 //! The wait for an operation is divided like the time of its slowest line. The parts are the wait
 //! for the L1's port, the acquire, the release, the epoch (a time in which the protocol allows a
 //! write), the leases (times for which caches may keep lines), the queues on the path of the answer
-//! (in the network, at the L2, at memory-side caches and at memory), and the access, which gets the rest. If the operation
-//! was issued before the wavefront had to stop, the parts shrink in proportion, and the access gets
-//! the cycles lost in rounding. The times of all slots are summed by cause and divided by the
-//! number of slots. The cycles lost in this division go to the causes with the largest remainders.
+//! (in the network, at the L2, at memory-side caches and at memory), and the access, which gets the
+//! rest. If the operation was issued before the wavefront had to stop, the parts shrink in
+//! proportion, and the access gets the cycles lost in rounding. The times of all slots are summed
+//! by cause and divided by the number of slots. The cycles lost in this division go to the causes
+//! with the largest remainders.
 
 use std::collections::BTreeMap;
 

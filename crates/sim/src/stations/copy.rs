@@ -107,6 +107,12 @@ pub(super) fn write<P: Protocol>(
     memory: &mut Memory,
 ) -> Result<Vec<(StationId, TimerClass)>, Arc<str>> {
     let line_bytes = u64::from(stations.line_bytes);
+    if stations.homes().uses_first_touch() {
+        for request in requests((to, bytes), array, line_bytes) {
+            let chiplet = stations.homes().interleaved_chiplet(request.line);
+            stations.touch(request.line, chiplet);
+        }
+    }
     let timers = vec![0; stations.stations.len()];
     let coverage = core::mem::take(&mut stations.fx.coverage);
     let untimed = Untimed { stations, memory, out: StepEffects::default() };

@@ -106,6 +106,31 @@ fn every_program_is_right_behind_every_memory_side_cache() {
     }
 }
 
+#[test]
+fn every_program_is_right_if_memory_prefers_open_rows() {
+    for name in ["hlrc-8cu", "titan-v"] {
+        let oldest_first = system(name);
+        let mut machine = oldest_first.clone();
+        machine.dram.scheduler = DramScheduler::OpenRowFirst;
+        assert_eq!(machine.problems(), []);
+        for outcome in
+            [run(&machine, vec_add(3000), &RunOptions::default()).unwrap(), uncached(&machine, vec_add(3000))]
+        {
+            outcome.answer.expect("c", &vec_add_answer(3000)).unwrap();
+            assert_eq!(outcome.attribution.total(), outcome.cycles, "{name}");
+        }
+        let outcome = run(&machine, host_flag(3), &RunOptions::default()).unwrap();
+        outcome.answer.expect("seen", &[42u32, 44, 46]).unwrap();
+        let outcome = uncached(&machine, updates(4));
+        outcome.answer.expect("data", &[4u32]).unwrap();
+        // One wavefront makes one access after the other, so nothing can be reordered.
+        let counts = |outcome: &Outcome| {
+            ["dram_reads", "dram_writes", "dram_bytes", "memory_ops"].map(|name| outcome.counters[name])
+        };
+        assert_eq!(counts(&outcome), counts(&uncached(&oldest_first, updates(4))), "{name}");
+    }
+}
+
 /// A program that adds one to a word in memory, `times` times.
 fn updates(times: u64) -> Program {
     Program::new("updates", move |host| async move {
@@ -226,6 +251,10 @@ fn the_machine_of_the_thesis_serves_protocols_with_an_l2_and_with_a_directory() 
         outcome.answer.expect("total", &[(0..600u32).sum::<u32>()]).unwrap();
         assert!(outcome.counters["l2_tag_lookups"] > 0, "{protocol}: the L2 has controllers");
     }
+    let outcome = under("moesi", &machine, reduce(600));
+    outcome.answer.expect("total", &[(0..600u32).sum::<u32>()]).unwrap();
+    assert!(outcome.counters["l2_hits"] > 0, "the L2 is a memory-side cache");
+    assert!(outcome.counters["directory_tag_lookups"] > 0, "the directory has controllers");
     let kinds = [
         Kind::cache("L1", "l1", Per::Cu).over("directory"),
         Kind::cache("Directory", "directory", Per::Chiplet),

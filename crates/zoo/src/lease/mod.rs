@@ -110,7 +110,7 @@ impl Params {
             last: u32::MAX >> (32 - bits),
             lease: settings.get("lease")? as u32,
             stamp_bytes: bits.div_ceil(8) as u8,
-            weak: settings.get("weak")? == 1,
+            weak: !variant.per_wavefront && settings.get("weak")? == 1,
             variant,
         })
     }
@@ -263,8 +263,11 @@ impl<P> Leased for P where
 {
 }
 
-/// The claims (the promised memory models) of `rcc`, `g-tsc` and `g-tsc-repaired`.
-const CLAIMS: &[Claim] = &[
+/// The claims (the promised memory models) of `g-tsc` and `g-tsc-repaired`.
+const G_TSC_CLAIMS: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX];
+
+/// The claims (the promised memory models) of `rcc`.
+const RCC_CLAIMS: &[Claim] = &[
     DRF,
     Claim {
         mapping: "with the setting `weak = 0`, each operation becomes a request, at any scope; every program \
@@ -286,7 +289,7 @@ macro_rules! leased {
     (
         $(#[doc = $doc:literal])+
         $module:ident::$protocol:ident, $variant:expr, bits: $bits:literal, lease: $lease:literal,
-        $name:literal, $summary:literal, $source:expr
+        $name:literal, $summary:literal, $source:expr $(, $more:expr)?
     ) => {
         $(#[doc = $doc])+
         pub mod $module {
@@ -323,7 +326,7 @@ macro_rules! leased {
                     name: $name,
                     summary: $summary,
                     source: $source,
-                    claims: CLAIMS,
+                    claims: if $variant.per_wavefront { G_TSC_CLAIMS } else { RCC_CLAIMS },
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
                     hosts: Hosts::Direct,
@@ -352,14 +355,7 @@ macro_rules! leased {
                         default: $lease,
                         about: "length of a lease",
                     },
-                    Setting {
-                        name: "weak",
-                        unit: "0 or 1",
-                        least: 0,
-                        most: 1,
-                        default: 0,
-                        about: "1 gives loads and writes separate times, and gives up the claim of `sc`",
-                    },
+                    $($more)?
                 ];
                 const EXPLORED: &'static [(&'static str, u64)] = EXPLORED;
 
@@ -398,6 +394,16 @@ macro_rules! leased {
     };
 }
 
+/// The setting that selects the weak form.
+const WEAK: Setting = Setting {
+    name: "weak",
+    unit: "0 or 1",
+    least: 0,
+    most: 1,
+    default: 0,
+    about: "1 gives loads and writes separate times, and gives up the claim of `sc`",
+};
+
 const RCC: &str = "Relativistic Cache Coherence (Ren and Lis, HPCA 2017), from its public description";
 const G_TSC: &str = "G-TSC (Tabbakh, Qian and Annavaram, HPCA 2018), from its public description";
 
@@ -405,10 +411,10 @@ leased! {
     /// Relativistic cache coherence.
     rcc::Rcc, Variant::RCC, bits: 32, lease: 64, "rcc",
     "leases in logical time: a write is performed at once, at a time after the lease of its line",
-    RCC
+    RCC, WEAK
 }
 leased! {
-    /// Coherence by timestamps of wavefronts, as published.
+    /// Coherence by timestamps of wavefronts, as publicly described.
     g_tsc::GTsc, Variant::G_TSC, bits: 16, lease: 10, "g-tsc",
     "leases in logical time, with a clock for each wavefront", G_TSC
 }

@@ -374,9 +374,11 @@ impl<P: Coherent> Lines<P> for Directory {
                 (record.requester, record.keeps) = (None, false);
                 self.array.keep_dirty(way);
                 cx.count_down(&mut self.transactions, "a transaction ends, but none was under way");
-                cx.fx.wake(Key::Line(line));
+                // Waiters for a way or a register have priority over requests that begin another
+                // transaction of this line.
                 cx.fx.wake(Key::Way(place.set));
                 cx.fx.wake(Key::Miss);
+                cx.fx.wake(Key::Line(line));
             }
             (A::Release, ..) => {
                 self.records.remove(&line);

@@ -8,9 +8,10 @@ symbols! {
     pub enum DirectoryState {
         /// The line has no entry, so no cache has a copy.
         I,
-        /// Sharers are recorded, and memory has the current bytes.
+        /// Sharers are recorded, and memory has the current bytes, or a write of them is under way.
         S,
-        /// One cache is recorded, as the owner: its line is in E or M, or it has evicted the line.
+        /// One cache is recorded, as the owner: its line is in E or M, or the answer to its request is
+        /// under way, or it has evicted the line.
         X,
         /// An owner with dirty bytes and at least one sharer are recorded.
         O,
@@ -112,7 +113,7 @@ pub struct DirectoryTable;
 const NO_COPY: &str = "no cache is recorded";
 const NO_OWNER: &str = "no owner is recorded";
 const ONE_HOLDER: &str = "a line in X has one recorded cache";
-const SOLE_HOLDER: &str = "the only cache that is recorded, in E or M, needs no upgrade";
+const SOLE_HOLDER: &str = "the only cache that is recorded has sent no upgrade that is still unserved";
 const SHARED: &str = "a line in O has a recorded sharer";
 const WRITES_OUT: &str = "an owner does not evict dirty bytes without a message";
 const NOT_ASKED: &str = "the owner has not been asked for the line";
@@ -148,8 +149,8 @@ impl Table for DirectoryTable {
             // The owner has evicted a clean line, and the directory was not told.
             (X, GetSOwn) => go(FS, &[A::Begin, A::Forget, A::Fetch]),
             (X, GetMAlone) => go(FM, &[A::Begin, A::Forget, A::Fetch]),
-            (X, Up) | (X | D, UpAlone) => impossible(SOLE_HOLDER),
-            (X, Put) => impossible(ONE_HOLDER),
+            (X | D, UpAlone) => impossible(SOLE_HOLDER),
+            (X, Put | Up) => impossible(ONE_HOLDER),
             (X, PutAlone) => go(I, &[A::WriteOut, A::Release]),
 
             (O, GetSOwn) => impossible(WRITES_OUT),
