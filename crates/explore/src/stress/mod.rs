@@ -53,7 +53,7 @@ pub struct Options<'a> {
     /// The number of episodes (random programs) to run.
     pub episodes: u64,
     /// The memory model under which the episodes (random programs) are race-free. `None` means the
-    /// models that the protocol claims.
+    /// models that the protocol claims, from the first one with programs on.
     pub model: Option<&'a str>,
     /// A seeded fault of the protocol. `None` tests the protocol as written.
     pub seeded_fault: Option<SeededFault>,
@@ -116,7 +116,7 @@ pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<StressReport, 
     let claimed: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let rules = match options.model {
         Some(model) => Rules::of(&[model]),
-        None => Rules::of(&claimed),
+        None => Rules::of_claims(&claimed),
     }?;
     let channels = if options.overtaking { Channels::Unordered } else { subject.info.channels };
     let machines = topologies(subject.kinds, options.chiplets);

@@ -17,6 +17,13 @@ pub(super) struct Rules {
 }
 
 impl Rules {
+    /// The rules for the models that a protocol claims. Models without programs are left out if
+    /// another model has programs.
+    pub(super) fn of_claims(claimed: &[&str]) -> Result<Rules, String> {
+        let first = claimed.iter().position(|model| Rules::of(&[model]).is_ok()).unwrap_or(0);
+        Rules::of(&claimed[first..])
+    }
+
     /// The rules for several models: the rules of the first model, with fences if any of the models
     /// defines fences.
     pub(super) fn of(models: &[&str]) -> Result<Rules, String> {
