@@ -1,7 +1,7 @@
 //! The host's operations (accesses, copies and kernel launches). They start in program order.
 
-use kernel::{Action, OpId};
-use proto::{Addr, Agent, ArrayId, Hosts};
+use kernel::{Action, ArrayInfo, OpId};
+use proto::{Addr, Agent, Hosts};
 
 use super::Machine;
 use crate::cores::instr::{Instr, Owner, RequestHead};
@@ -80,13 +80,11 @@ impl<Pr: Probe> Machine<'_, Pr> {
         match op.action {
             Action::HostWrite => {
                 // The bytes are taken out, because the table keeps the record after the operation ends.
-                let (base, array, bulk) = (op.base(), op.array, core::mem::take(&mut op.bulk));
+                let (base, bulk) = (op.base(), core::mem::take(&mut op.bulk));
                 drop(ops);
                 match self.stations.fabric().hosts() {
                     // A script of moves begins with all bytes in memory.
-                    Hosts::Cached if self.script.is_none() => {
-                        self.copy_through_controller(base, array, &bulk)
-                    }
+                    Hosts::Cached if self.script.is_none() => self.copy_through_controller(base, &bulk),
                     Hosts::Direct | Hosts::Cached => self.memory.write(base, &bulk),
                 }
                 self.host.wrote();
@@ -102,7 +100,10 @@ impl<Pr: Probe> Machine<'_, Pr> {
     }
 
     /// Writes an array through the controller of the host, because caches may hold lines of the array.
-    fn copy_through_controller(&mut self, to: Addr, array: ArrayId, bytes: &[u8]) {
+    fn copy_through_controller(&mut self, to: Addr, bytes: &[u8]) {
+        let is_there = |info: &&ArrayInfo| (info.base.0..info.base.0 + info.bytes).contains(&to.0);
+        let array = self.session.arrays().iter().find(is_there).map(|info| (info.id, info.name.clone()));
+        let (array, name) = array.unwrap_or_default();
         let obstacle = match (self.stations.is_clocked(), self.is_at_rest()) {
             (true, _) => "the controllers read the clock, and a copy takes no time",
             (_, false) => {
@@ -118,10 +119,7 @@ impl<Pr: Probe> Machine<'_, Pr> {
                 };
             }
         };
-        let arrays = self.session.arrays();
-        let name = arrays.iter().find(|info| info.id == array).map_or("?", |info| info.name.as_str());
         let why = format!("the host copies to the array `{name}` through its cache, but {obstacle}");
-        drop(arrays);
         self.engine.fail(RunError::Machine(why));
     }
 
