@@ -3,7 +3,7 @@
 //! keeps all claims except `sc`.
 
 use explore::claim::Claim;
-use explore::verify::{self, Machines, Options, Status, Test, Verification};
+use explore::verify::{self, Machines, Options, Status, Test};
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, corpus};
 use proto::parts::Host;
 use proto::{
@@ -19,85 +19,58 @@ const CLAIMS: &[Claimed] = &{
     [*drf, *hrf, *opencl, *ptx]
 };
 
-/// Generates a protocol that is `$base` with other settings in explorations, and with the given claims.
-macro_rules! with_settings {
-    ($(#[doc = $doc:literal])+ $module:ident::$protocol:ident, $base:ty, $name:literal, $claims:expr, $explored:expr) => {
-        $(#[doc = $doc])+
-        pub mod $module {
-            use super::*;
+/// `rcc` with the setting `weak = 1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Weak;
 
-            $(#[doc = $doc])+
-            #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-            pub struct $protocol;
+protocol_nodes! { Weak: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host), Rollover(Rollover, ToRollover) }
 
-            protocol_nodes! {
-                $protocol: L1(L1, ToL1), Bank(Bank, ToBank), Host(Host), Rollover(Rollover, ToRollover)
-            }
+impl From<parts::ToL1> for Msg {
+    fn from(msg: parts::ToL1) -> Self {
+        Msg::L1(msg.into())
+    }
+}
 
-            impl From<parts::ToL1> for Msg {
-                fn from(msg: parts::ToL1) -> Self {
-                    Msg::L1(msg.into())
-                }
-            }
+impl From<parts::ToBank> for Msg {
+    fn from(msg: parts::ToBank) -> Self {
+        Msg::Bank(msg.into())
+    }
+}
 
-            impl From<parts::ToBank> for Msg {
-                fn from(msg: parts::ToBank) -> Self {
-                    Msg::Bank(msg.into())
-                }
-            }
+impl Protocol for Weak {
+    type Node = Node;
+    type Msg = Msg;
+    type Params = Params;
 
-            impl Protocol for $protocol {
-                type Node = Node;
-                type Msg = Msg;
-                type Params = Params;
+    const INFO: Info = Info { name: "weak-rcc", claims: CLAIMS, ..Rcc::INFO };
+    const KINDS: &'static [Kind] = Rcc::KINDS;
+    const SETTINGS: &'static [Setting] = Rcc::SETTINGS;
+    const EXPLORED: &'static [(&'static str, u64)] = &[("timestamp_bits", 2), ("lease", 1), ("weak", 1)];
 
-                const INFO: Info = Info { name: $name, claims: $claims, ..<$base>::INFO };
-                const KINDS: &'static [Kind] = <$base>::KINDS;
-                const SETTINGS: &'static [Setting] = <$base>::SETTINGS;
-                const EXPLORED: &'static [(&'static str, u64)] = $explored;
+    fn params(levels: &Levels, settings: &Settings) -> Result<Params, String> {
+        Rcc::params(levels, settings)
+    }
 
-                fn params(levels: &Levels, settings: &Settings) -> Result<Params, String> {
-                    <$base>::params(levels, settings)
-                }
-
-                fn node(id: NodeId, levels: &Levels, params: &Params) -> Node {
-                    match id.kind {
-                        parts::FIRST => Node::L1(L1::new(levels.of(id.kind), params)),
-                        parts::BANK => Node::Bank(Bank::new(levels.of(id.kind), params)),
-                        parts::HOST => Node::Host(Host),
-                        _ => Node::Rollover(Rollover::default()),
-                    }
-                }
-
-                fn entry(params: &Params, agent: Agent, key: PlanKey) -> NodeId {
-                    <$base>::entry(params, agent, key)
-                }
-
-                fn tables() -> Vec<TableView> {
-                    <$base>::tables()
-                }
-
-                fn plans() -> Vec<PlansView> {
-                    <$base>::plans()
-                }
-            }
+    fn node(id: NodeId, levels: &Levels, params: &Params) -> Node {
+        match id.kind {
+            parts::FIRST => Node::L1(L1::new(levels.of(id.kind), params)),
+            parts::BANK => Node::Bank(Bank::new(levels.of(id.kind), params)),
+            parts::HOST => Node::Host(Host),
+            _ => Node::Rollover(Rollover::default()),
         }
-        pub use $module::$protocol;
-    };
-}
+    }
 
-with_settings! {
-    /// `rcc` with the setting `weak = 1`.
-    weak::Weak, Rcc, "rcc-weak", CLAIMS, &[("timestamp_bits", 2), ("lease", 1), ("weak", 1)]
-}
-with_settings! {
-    /// `rcc` with timestamps of one bit, so that almost every second write of a line starts a rollover.
-    short::Short, Rcc, "rcc-short", Rcc::INFO.claims, &[("timestamp_bits", 1), ("lease", 1)]
-}
-with_settings! {
-    /// `g-tsc-repaired` with timestamps of one bit.
-    short_g_tsc::ShortGTsc, GTscRepaired, "g-tsc-short", GTscRepaired::INFO.claims,
-    &[("timestamp_bits", 1), ("lease", 1)]
+    fn entry(params: &Params, agent: Agent, key: PlanKey) -> NodeId {
+        Rcc::entry(params, agent, key)
+    }
+
+    fn tables() -> Vec<TableView> {
+        Rcc::tables()
+    }
+
+    fn plans() -> Vec<PlansView> {
+        Rcc::plans()
+    }
 }
 
 /// A program in which each thread writes one word and then reads the word that the other thread
@@ -172,37 +145,20 @@ fn writes_are_atomic_in_logical_time() {
     assert_eq!(fault::<Weak>(PASSED_ON), None);
 }
 
-/// The maximum number of threads of the explored programs.
+/// The maximum number of threads of the programs for the weak form.
 const THREADS_MAX: usize = 2;
 
-/// Verifies a protocol on the shipped programs of these folders, each on one machine.
-fn verified<P: Protocol>(folders: &[&str]) -> Verification {
-    let subject = Subject::of::<P>();
+#[test]
+fn the_weak_form_keeps_its_claims() {
+    let subject = Subject::of::<Weak>();
     let mut tests = corpus::shipped().expect("they are tests");
-    tests.retain(|test| folders.iter().any(|folder| test.name.starts_with(folder)));
+    tests.retain(|test| ["hrf/", "opencl/", "ptx/"].iter().any(|folder| test.name.starts_with(folder)));
     tests.retain(|test| test.program().threads.len() <= THREADS_MAX);
     tests.iter_mut().for_each(|test| test.machines = Machines::InTurn);
     let options = Options::new(verify::machines_of(&subject.info));
     let found = verify::verify(&subject, &tests, &options).expect("known models");
-    let name = P::INFO.name;
-    assert!(found.findings.is_empty(), "{name}: {:?}", found.findings.first());
-    assert!(found.complete, "{name}: {:?}", found.gaps);
-    let are_verified = found.claims.iter().all(|(_, status)| *status == Status::Verified);
-    assert!(are_verified, "{name}: {:?}", found.claims);
-    found
-}
-
-#[test]
-fn the_weak_form_keeps_its_claims() {
-    let found = verified::<Weak>(&["caches/", "hrf/", "opencl/", "ptx/"]);
-    assert!(found.claims.iter().all(|(model, _)| model != "sc"), "{:?}", found.claims);
-}
-
-#[test]
-fn claims_hold_while_timestamps_start_again_often() {
-    let folders = ["caches/", "hrf/", "opencl/", "ptx/"];
-    for found in [verified::<Short>(&folders), verified::<ShortGTsc>(&folders)] {
-        let unreached = found.rows.1.iter().filter(|row| row.table == "The rollover unit");
-        assert_eq!(unreached.count(), 0, "{}: {:?}", found.protocol, found.rows.1);
-    }
+    assert!(found.findings.is_empty(), "{:?}", found.findings.first());
+    assert!(found.complete, "{:?}", found.gaps);
+    assert!(found.claims.iter().all(|(_, status)| *status == Status::Verified), "{:?}", found.claims);
+    assert!(CLAIMS.iter().all(|claim| claim.model != "sc"));
 }
