@@ -6,6 +6,8 @@
 //! does not depend on time: the line to evict. It evicts the least recently used of the ways that
 //! the protocol ranks lowest.
 
+mod copy;
+
 use drive::{At, Driver, Messages, Nodes, StationInput};
 use proto::{
     Addr, Agent, ArrayId, ArrayUse, Beside, Condition, Coverage, Effects, Homes, Hosts, Key, LineAddr,
@@ -15,7 +17,6 @@ use proto::{
 
 use crate::memory::bytes::Memory;
 use crate::options::RunOptions;
-use crate::stations::copy;
 
 /// The number of a station (controller). All stations of the first kind that the protocol lists,
 /// such as the L1s, come first, then the stations of the second kind, and so on.

@@ -1,7 +1,6 @@
 //! The stations of a protocol (controllers with their waiting inputs), and their timing.
 
 mod banks;
-mod copy;
 pub(crate) mod fabric;
 mod leave;
 pub(crate) mod subject;

@@ -10,8 +10,8 @@ use proto::{
     Op, Order, PlanKey, Protocol, Request, Scope, Slot, Symbol as _, TimerClass, Uses, Way,
 };
 
+use super::{Fabric as _, MessageId, StationId, Stations, StepEffects};
 use crate::memory::bytes::Memory;
-use crate::stations::fabric::{Fabric as _, MessageId, StationId, Stations, StepEffects};
 
 /// The stations (controllers) of a machine and its memory, which answers at once.
 struct Untimed<'a, P: Protocol> {
@@ -99,7 +99,7 @@ impl<P: Protocol> StationStore for Untimed<'_, P> {
 }
 
 /// Writes bytes of an array to an address through the controller of the first host; see
-/// [`Fabric::host_copy`](crate::stations::fabric::Fabric::host_copy).
+/// [`Fabric::host_copy`](super::Fabric::host_copy).
 pub(super) fn write<P: Protocol>(
     stations: &mut Stations<P>,
     (to, bytes): (Addr, &[u8]),
