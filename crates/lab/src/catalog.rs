@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn every_paper_has_claims() {
         let papers = papers().unwrap();
-        assert_eq!(papers.len(), 5);
+        assert_eq!(papers.len(), 7);
         assert!(papers.iter().all(|paper| paper.claims > 0 && !paper.summary.is_empty()));
     }
 }
