@@ -1,10 +1,10 @@
 //! The scheduler of memory that prefers open rows: first ready, first come, first served (FR-FCFS).
 //!
-//! A request waits in the queue of its channel. A bank that is free takes the oldest queued request
-//! to its open row, or, if there is none, its oldest queued request, whose row it then opens. A bank
-//! keeps its request until the channel serves it. A channel serves, among the banks whose row is
-//! open, the oldest request, as soon as the data find the data bus free. So the data bus serves open
-//! rows while other banks open theirs.
+//! A request waits in the queue of its channel. A bank that is free looks for requests to its open
+//! row, and takes the oldest of them. If no request is to its open row, it takes its oldest request,
+//! and opens the row of this request. A bank keeps its request until the channel serves it. A channel
+//! looks at the banks whose rows are open, and serves the oldest of their requests when the data bus
+//! is free. So the data bus serves open rows while other banks open theirs.
 //!
 //! **Writes.** If the machine says so, writes wait in a second queue. The channel prefers reads until
 //! many writes are queued, then it prefers writes until few are left. It also serves writes while no

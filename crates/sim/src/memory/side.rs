@@ -197,7 +197,7 @@ impl MemorySide {
     }
 }
 
-/// Performs an access at the first of these caches, or at DRAM if there are none.
+/// Performs an access at the first of these caches. Without caches, performs it at DRAM.
 fn pass<Pr: Probe>(
     caches: &mut [SideCache],
     now: Cycle,

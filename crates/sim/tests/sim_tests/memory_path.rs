@@ -149,7 +149,7 @@ fn a_controller_in_the_middle_of_the_chip_uses_the_network_too() {
 }
 
 /// A program that adds one to a word, `times` times.
-fn updates(times: u64) -> Program {
+pub fn updates(times: u64) -> Program {
     Program::new("updates", move |host| async move {
         let data = host.alloc::<u32>("data", 1);
         let kernel = Kernel::new("add", move |w: Wave| async move {

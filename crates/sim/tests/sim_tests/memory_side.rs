@@ -8,7 +8,7 @@ use sim::dram::{Dram, DramScheduler};
 use sim::{Outcome, RunOptions, Subject};
 
 use crate::common::*;
-use crate::memory_path::Uncached;
+use crate::memory_path::{Uncached, updates};
 
 /// A change of a memory-side cache.
 type Change = fn(&mut MemorySideSpec);
@@ -129,20 +129,6 @@ fn every_program_is_right_if_memory_prefers_open_rows() {
         };
         assert_eq!(counts(&outcome), counts(&uncached(&oldest_first, updates(4))), "{name}");
     }
-}
-
-/// A program that adds one to a word in memory, `times` times.
-fn updates(times: u64) -> Program {
-    Program::new("updates", move |host| async move {
-        let data = host.alloc::<u32>("data", 1);
-        let kernel = Kernel::new("add", move |w: Wave| async move {
-            for _ in 0..times {
-                w.fetch_add(data, 0u64, 1, relaxed(Level::Device)).await;
-            }
-        });
-        host.launch(kernel, Grid::new(1, 1)).await;
-        Answer::new().with_array("data", &host, data).await
-    })
 }
 
 #[test]
