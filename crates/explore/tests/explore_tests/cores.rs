@@ -7,10 +7,17 @@ use explore::{Bounds, Explorer, Limits, Outcome, Placement, Requirements, Subjec
 use proto::issue::IssueRule;
 use proto::{Symbol as _, WritePolicy};
 use std::collections::BTreeSet;
+use zoo::moesi::Moesi;
 use zoo::no_l1::NoL1;
 
-/// The order and scope of every access. With this order and scope, each access is performed at
-/// memory, so only the cores reorder accesses.
+/// The machines of these tests: the subject, and the policy of its caches. Under `no-l1`, each access
+/// is performed at memory. Under `moesi`, it is performed at a cache that owns the line. So only the
+/// cores reorder accesses.
+fn machines() -> [(Subject, WritePolicy); 2] {
+    [(Subject::of::<NoL1>(), WritePolicy::Through), (Subject::of::<Moesi>(), WritePolicy::Combining)]
+}
+
+/// The order and scope of every access.
 const HOW: &str = "memory_order_relaxed, memory_scope_all_svm_devices";
 
 fn test(name: &str, threads: [&[&str]; 2]) -> Test {
@@ -65,11 +72,12 @@ fn own_stores() -> Test {
     test("CoWWR", [&["x=1", "x=2", "x"], &["x", "x=3"]])
 }
 
-fn outcomes(test: &Test, core: IssueRule) -> BTreeSet<Outcome> {
+fn outcomes(machine: &(Subject, WritePolicy), test: &Test, core: IssueRule) -> BTreeSet<Outcome> {
+    let (subject, policy) = machine;
     let program = test.program();
     let placement = Placement::spread(&program);
-    let bounds = Bounds::new(WritePolicy::Through, WritePolicy::Through).core(core);
-    let mut explorer = Explorer::new(&Subject::of::<NoL1>(), bounds, None);
+    let bounds = Bounds::new(*policy, *policy).core(core);
+    let mut explorer = Explorer::new(subject, bounds, None);
     let found = explorer.explore(&program, &placement, &Requirements::default(), &mut Limits::default());
     let found = found.expect("supported");
     assert!(found.incomplete.is_none() && found.violation.is_none(), "{}", test.name);
@@ -77,10 +85,10 @@ fn outcomes(test: &Test, core: IssueRule) -> BTreeSet<Outcome> {
 }
 
 /// Whether some outcome of the test on this core is forbidden by the model.
-fn is_weaker(test: &Test, core: IssueRule, model: &str) -> bool {
+fn is_weaker(machine: &(Subject, WritePolicy), test: &Test, core: IssueRule, model: &str) -> bool {
     let promise = Claim::of(model).expect("a model").promise(&test.program(), &mut || false);
     let allowed = promise.expect("it is defined").allowed.expect("the model covers every program");
-    !outcomes(test, core).is_subset(&allowed)
+    !outcomes(machine, test, core).is_subset(&allowed)
 }
 
 #[test]
@@ -99,24 +107,30 @@ fn each_core_is_as_weak_as_its_model_and_no_weaker() {
         ("tso", &[Tso, TsoForwarding]),
         ("rmo", &[Rmo, RmoFifo, RmoForwarding]),
     ];
-    for test in &all {
-        for (model, cores) in models {
-            for &core in cores {
-                assert!(!is_weaker(test, core, model), "{} with {} cores", test.name, core.label());
+    for on in &machines() {
+        let case = |test: &Test, core: IssueRule| {
+            format!("{} with {} cores under {}", test.name, core.label(), on.0.info.name)
+        };
+        for test in &all {
+            for (model, cores) in models {
+                for &core in cores {
+                    assert!(!is_weaker(on, test, core, model), "{}", case(test, core));
+                }
             }
         }
-    }
-    for core in [Tso, TsoForwarding] {
-        assert!(is_weaker(&store_buffering(), core, "sc"), "{}", core.label());
-        assert!(!is_weaker(&message_passing(), core, "sc"), "{}", core.label());
-        assert!(!is_weaker(&load_buffering(), core, "sc"), "{}", core.label());
-    }
-    for test in &all[..3] {
-        for core in [Rmo, RmoFifo, RmoForwarding, Gpu] {
-            assert!(is_weaker(test, core, "sc"), "{} with {} cores", test.name, core.label());
+        for core in [Tso, TsoForwarding] {
+            assert!(is_weaker(on, &all[0], core, "sc"), "{}", case(&all[0], core));
+            for test in &all[1..3] {
+                assert!(!is_weaker(on, test, core, "sc"), "{}", case(test, core));
+            }
         }
+        for test in &all[..3] {
+            for core in [Rmo, RmoFifo, RmoForwarding, Gpu] {
+                assert!(is_weaker(on, test, core, "sc"), "{}", case(test, core));
+            }
+        }
+        assert!(is_weaker(on, &message_passing(), Rmo, "tso"), "{}", on.0.info.name);
     }
-    assert!(is_weaker(&message_passing(), Rmo, "tso"));
 }
 
 /// A core whose write buffer loads cannot read waits with the load of its own store. A core with
@@ -124,21 +138,26 @@ fn each_core_is_as_weak_as_its_model_and_no_weaker() {
 #[test]
 fn a_thread_that_reads_its_own_store_first_is_reordered_by_these_cores() {
     use IssueRule::{Gpu, InOrder, Rmo, RmoFifo, RmoForwarding, ScWriteBuffer, Tso, TsoForwarding};
-    let reordered = |core| is_weaker(&own_store_first(), core, "sc");
-    for core in [InOrder, ScWriteBuffer, Tso, Gpu] {
-        assert!(!reordered(core), "{}", core.label());
-    }
-    for core in [TsoForwarding, Rmo, RmoFifo, RmoForwarding] {
-        assert!(reordered(core), "{}", core.label());
+    for on in &machines() {
+        let reordered = |core| is_weaker(on, &own_store_first(), core, "sc");
+        for core in [InOrder, ScWriteBuffer, Tso, Gpu] {
+            assert!(!reordered(core), "{} under {}", core.label(), on.0.info.name);
+        }
+        for core in [TsoForwarding, Rmo, RmoFifo, RmoForwarding] {
+            assert!(reordered(core), "{} under {}", core.label(), on.0.info.name);
+        }
     }
 }
 
-/// The model `rmo` lets two reads of one word swap. The channels and the bank keep the order of two reads
-/// of one word, as a miss register does, so no core shows the swap.
+/// The model `rmo` lets two reads of one word swap. The channels, the bank and the caches keep the order
+/// of two reads of one word, as a miss register does, so no core shows the swap.
 #[test]
 fn no_core_reads_one_word_out_of_order() {
-    for &core in IssueRule::ALL {
-        assert!(!is_weaker(&same_address_reads(), core, "sc"), "{}", core.label());
+    for on in &machines() {
+        for &core in IssueRule::ALL {
+            let case = format!("{} under {}", core.label(), on.0.info.name);
+            assert!(!is_weaker(on, &same_address_reads(), core, "sc"), "{case}");
+        }
     }
 }
 

@@ -27,7 +27,7 @@ pub(super) type BuiltIn = (&'static str, &'static str);
 
 /// The papers whose experiment files are built into the program, each with the names and texts of
 /// these files.
-pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 3] = [
+pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 4] = [
     built_in!("hlrc":
         "paper.toml",
         "fig1.toml",
@@ -73,6 +73,15 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 3] = [
         "tcs.toml",
         "repairs.toml",
         "storage.toml",
+    ),
+    built_in!("mttop":
+        "paper.toml",
+        "fig31.toml",
+        "fig34.toml",
+        "buffer.toml",
+        "directory.toml",
+        "sensitivity.toml",
+        "wavefronts.toml",
     ),
 ];
 

@@ -196,6 +196,17 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "fencepost reproduce stc --figure storage --seeds 1 --record docs/results/stc.json",
         "half an hour",
     ),
+    ("fencepost reproduce mttop", "fencepost reproduce mttop --figure fig31 --seeds 1", "minutes"),
+    (
+        "fencepost reproduce mttop --figure fig34",
+        "fencepost reproduce mttop --figure fig31 --seeds 1",
+        "minutes",
+    ),
+    (
+        "fencepost reproduce mttop --record docs/results/mttop.json",
+        "fencepost reproduce mttop --figure fig31 --seeds 1 --record docs/results/mttop.json",
+        "minutes",
+    ),
     ("fencepost reproduce hrf --figure fig10", "fencepost reproduce hrf --figure litmus", "a minute"),
     (
         "fencepost race --system hlrc-8cu --scenario steal-only --workload sssp --advise",

@@ -3,11 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
-
 use crate::catalog;
 use crate::paper::{Input, NamedScenario, Paper, Plan, Source, Variant};
 use crate::results::{InputDescription, ScenarioDescription, VariantDescription};
+use crate::systems::{parameters, text_of};
 
 impl Plan {
     pub(super) fn scenario_descriptions(&self) -> Vec<ScenarioDescription> {
@@ -70,9 +69,7 @@ impl Variant {
     /// The parameters of the variant's machine: the path in the machine's description, and the
     /// value.
     fn parameters(&self) -> Vec<(String, String)> {
-        let mut parameters = Vec::new();
-        flatten("", &serde_json::to_value(&self.system).unwrap_or(Value::Null), &mut parameters);
-        parameters
+        parameters(&self.system).into_iter().map(|(key, value)| (key, text_of(&value))).collect()
     }
 
     /// The parameters of the variant's machine that are numbers, by their paths in the machine's
@@ -94,20 +91,5 @@ impl Paper {
         let declared = declared.iter().find(|known| known.name == setting)?;
         let given = variant.system.protocol.get(protocol).and_then(|settings| settings.get(setting));
         Some(given.copied().unwrap_or(declared.default) as f64)
-    }
-}
-
-/// Appends the values in a nested JSON object to `into`. Each value gets its path, such as
-/// `l1.bytes`.
-fn flatten(path: &str, value: &Value, into: &mut Vec<(String, String)>) {
-    match value {
-        Value::Object(inner) => {
-            for (key, value) in inner {
-                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-                flatten(&path, value, into);
-            }
-        }
-        Value::String(text) => into.push((path.to_owned(), text.clone())),
-        other => into.push((path.to_owned(), other.to_string())),
     }
 }
