@@ -24,8 +24,10 @@ mod cache_table;
 mod directory;
 mod directory_table;
 
-pub use cache::Cache;
-pub use cache_table::{CachePlans, CacheTable};
+pub use cache::{Cache, CacheRows};
+pub use cache_table::{
+    Action as CacheAction, CachePlans, CacheTable, Event as CacheEvent, State as CacheState,
+};
 pub use directory::Directory;
 pub use directory_table::DirectoryTable;
 
@@ -170,10 +172,14 @@ pub struct Params {
     missing: Option<MissingProperty>,
 }
 
-/// A protocol with the caches and the directory of `moesi`: `moesi` itself, or a test protocol that
-/// lacks one property.
-pub trait Coherent: Protocol<Params = Params, Msg: Wrap<ToCache> + Wrap<ToDirectory>> {}
-impl<P: Protocol<Params = Params, Msg: Wrap<ToCache> + Wrap<ToDirectory>>> Coherent for P {}
+/// A protocol with the caches of `moesi`.
+pub trait Coherent: Protocol<Msg: Wrap<ToCache> + Wrap<ToDirectory>> {}
+impl<P: Protocol<Msg: Wrap<ToCache> + Wrap<ToDirectory>>> Coherent for P {}
+
+/// A protocol with the caches and the directory of `moesi`: `moesi` itself, the same protocol on
+/// another machine, or a test protocol that lacks one property.
+pub trait Recorded: Coherent + Protocol<Params = Params> {}
+impl<P: Coherent + Protocol<Params = Params>> Recorded for P {}
 
 /// The claims (the promised memory models) of the protocol. Memory is atomic, so a program has the
 /// outcomes that its cores allow.
@@ -274,12 +280,12 @@ macro_rules! moesi {
                     Ok(Params { missing: $missing })
                 }
 
-                fn node(id: NodeId, levels: &Levels, params: &Params) -> Node {
+                fn node(id: NodeId, levels: &Levels, _: &Params) -> Node {
                     let level = levels.of(id.kind);
                     match id.kind {
-                        L1 => Node::L1(Cache::new(level, params)),
-                        DIRECTORY => Node::Directory(Directory::new(level, params)),
-                        _ => Node::Host(Cache::new(level, params)),
+                        L1 => Node::L1(Cache::new(level)),
+                        DIRECTORY => Node::Directory(Directory::new(level)),
+                        _ => Node::Host(Cache::new(level)),
                     }
                 }
 
