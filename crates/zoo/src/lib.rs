@@ -6,6 +6,7 @@
 
 use proto::{Info, Protocol};
 
+pub mod apu;
 pub mod parts;
 pub mod registration;
 
