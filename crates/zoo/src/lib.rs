@@ -52,7 +52,8 @@ protocols! {
     stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
     tc::{TcStrong, TcWeak, TcWeakRepaired},
     lease::{Rcc, GTsc, GTscRepaired},
-    moesi::{Moesi},
+    moesi::{Moesi, Rfo},
+    wt::{Wt, ApuNoL1},
 }
 
 /// Whether the protocol is a published one that reads stale copies in many programs.

@@ -87,7 +87,7 @@ macro_rules! verdicts {
 }
 
 // `denovo-rprio` and `hlrc-noprio` prefer other victims than `denovo-b` and `hlrc`. The explorer evicts
-// in every order, so these pairs have the same states.
+// in every order, so these pairs have the same states. `rfo` is `moesi` for another machine.
 verdicts! {
     vi_holds: holds "vi";
     vi_targeted_holds: holds "vi-targeted";
@@ -107,11 +107,13 @@ verdicts! {
     rcc_holds: holds "rcc";
     g_tsc_repaired_holds: holds "g-tsc-repaired";
     moesi_holds: holds "moesi";
+    wt_holds: holds "wt";
+    apu_no_l1_holds: holds "apu-no-l1";
 }
 
 #[test]
-fn a_protocol_with_other_preferred_victims_has_the_same_states() {
-    for [one, other] in [["denovo-b", "denovo-rprio"], ["hlrc", "hlrc-noprio"]] {
+fn a_protocol_with_other_preferred_victims_or_another_machine_has_the_same_states() {
+    for [one, other] in [["denovo-b", "denovo-rprio"], ["hlrc", "hlrc-noprio"], ["moesi", "rfo"]] {
         let [one, other] = [one, other].map(|protocol| {
             let subject = subjects::explored(protocol).expect("a protocol");
             let mut tests = corpus::shipped().expect("they are tests");

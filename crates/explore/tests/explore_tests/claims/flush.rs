@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 const WAITS: [&str; 4] = ["Flush", "FlushOthers", "FlushBanks", "RegisterStores"];
 
 /// A program in which a work-group passes a message to the host.
-const TO_THE_HOST: &str = "OPENCL MP+host
+pub(crate) const TO_THE_HOST: &str = "OPENCL MP+host
 { }
 
 P0@wg 0, dev 0 (global int* x, global atomic_int* f) {
