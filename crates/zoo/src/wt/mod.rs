@@ -170,7 +170,7 @@ apu! {
     cache L1(L1) = L1::new,
     lacks_hold: false, name: "wt",
     summary: "write-through GPU caches and coherent caches of hosts: releases wait for memory, and acquires invalidate the L1",
-    equivalent: &[BANK_EQUIVALENT, L1_EQUIVALENT, include_str!("equivalent.txt")],
+    equivalent: &[BANK_EQUIVALENT, L1_EQUIVALENT],
     tables: [L1Table], plans: L1Plans
 }
 pub use protocol::Wt;
@@ -181,7 +181,7 @@ apu! {
     port Port(Port<PortPlans>) = |level| Port::new(level, &()),
     lacks_hold: false, name: "apu-no-l1",
     summary: "wt without L1s: every access of the GPU is performed at the L2 or below",
-    equivalent: &[BANK_EQUIVALENT, include_str!("equivalent.txt")],
+    equivalent: &[BANK_EQUIVALENT],
     tables: [], plans: PortPlans
 }
 pub use without_l1::ApuNoL1;
