@@ -32,12 +32,12 @@ struct Transaction {
 
 /// A request to the directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Asks {
+pub enum Asks {
     /// A host asks for a copy.
     Copy(NodeId),
     /// A host asks to write the line.
     Permission(NodeId),
-    /// The GPU accesses the line.
+    /// The GPU accesses the line. The fields are those of [`BankAccess`].
     Access { from: NodeId, op: Op, mask: ByteMask, data: LineData, answer: Answer },
 }
 
@@ -60,7 +60,7 @@ impl Asks {
 #[derive(Clone, Copy, Debug)]
 pub enum Operand<'a> {
     /// A request of a host, or an access of the GPU.
-    Request(Request),
+    Request(Asks),
     /// Dirty bytes that a host writes out.
     Bytes(ByteMask, &'a LineData),
     /// The node that answers, with the bytes of the line or without bytes.
@@ -68,10 +68,6 @@ pub enum Operand<'a> {
     /// The bytes that come from memory.
     Fill(&'a LineData),
 }
-
-/// A request to the directory, as an operand.
-#[derive(Clone, Copy, Debug)]
-pub struct Request(Asks);
 
 impl Directory {
     /// An empty directory without transactions.
@@ -105,7 +101,7 @@ impl Directory {
         if place.way.is_none() && cx.has_way_waiter(place.set) {
             return Disposition::Stall(Key::Way(place.set));
         }
-        self.event(line, event, Operand::Request(Request(asks)), cx)
+        self.event(line, event, Operand::Request(asks), cx)
     }
 
     /// Carries out an access of the GPU. The directory performs writes and read-modify-writes in
@@ -263,7 +259,7 @@ impl<P: Stateless> Lines<P> for Directory {
         use DirectoryAction as A;
         let line = place.line;
         match (action, place.way, operand) {
-            (A::Begin, Some(_), Operand::Request(Request(asks))) => {
+            (A::Begin, Some(_), Operand::Request(asks)) => {
                 self.transactions.insert(line, Transaction { asks, due: BTreeSet::new() });
             }
             (A::AskShare, ..) => self.ask(line, ToCache::Share { line }, cx),
