@@ -14,6 +14,27 @@ use crate::moesi::{hosts_are_coherent, name};
 
 const BOUNDS: Bounds = Bounds::new(WritePolicy::Through, WritePolicy::Through);
 
+/// The GPU tells a host that it has stored a word. The store waits for a way if the L2 has one way,
+/// with the line of the load.
+const WAITING: &str = "OPENCL waiting
+{ }
+
+P0 (global int* x, global atomic_int* f, global int* z) {
+  int r0 = *z;
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_all_svm_devices);
+}
+
+P1 (global int* x, global atomic_int* f, global int* z) {
+  int r0 = atomic_load_explicit(f, memory_order_acquire, memory_scope_all_svm_devices);
+  int r1 = *x;
+}
+
+scopeTree (device (work_group P0))
+
+exists (1:r0=1 /\\ 1:r1=0)
+";
+
 /// A host tells the GPU that it has stored a word. The GPU has an old copy of it.
 const TO_GPU: &str = "OPENCL to-gpu
 { }
@@ -87,6 +108,9 @@ fn a_release_waits_until_memory_has_the_writes() {
     assert!(fails::<Wt>(TO_THE_HOST, BOUNDS, without::<L1Plans>(Step::Flush)));
     assert!(fails::<Wt>(TO_THE_HOST, BOUNDS, without::<L1Plans>(Step::FlushBanks)));
     assert!(fails::<ApuNoL1>(TO_THE_HOST, BOUNDS, without::<PortPlans>(Step::FlushBanks)));
+    let narrow = Bounds { banks: 1, ..BOUNDS.tight() };
+    assert!(!fails::<ApuNoL1>(WAITING, narrow, None));
+    assert!(fails::<ApuNoL1>(WAITING, narrow, without::<PortPlans>(Step::Flush)));
 }
 
 #[test]
