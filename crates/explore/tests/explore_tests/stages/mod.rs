@@ -35,12 +35,21 @@ fn wrong(
     Some(format!("{} on {bounds}, {program:?}: {wrong}", subject.info.name))
 }
 
+/// The protocols with the most states. They explore one program in this number, on one machine.
+/// Successive programs are on successive machines.
+const LARGE: [&str; 2] = ["wt", "apu-no-l1"];
+const LARGE_STEP: usize = 2;
+
 /// Checks that the protocol with this name fails on no program.
 fn holds(name: &str) {
     let subject = subjects::explored(name).expect("a protocol");
-    for program in all() {
-        for bounds in machines() {
-            assert_eq!(wrong(&subject, &program, bounds, None), None);
+    let is_large = LARGE.contains(&name);
+    for (at, program) in all().into_iter().enumerate() {
+        for (turn, bounds) in machines().into_iter().enumerate() {
+            let is_left_out = at % LARGE_STEP != 0 || at / LARGE_STEP % machines().len() != turn;
+            if !(is_large && is_left_out) {
+                assert_eq!(wrong(&subject, &program, bounds, None), None);
+            }
         }
     }
 }
