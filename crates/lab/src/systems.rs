@@ -20,7 +20,8 @@ pub(crate) use read::explain;
 pub use read::{parse, parse_for};
 
 /// The built-in machines. Each entry has the name of a machine and the text of its description.
-const BUILT_IN: [(&str, &str); 8] = [
+const BUILT_IN: [(&str, &str); 9] = [
+    ("apu", include_str!("../../../systems/apu.toml")),
     ("hlrc-128cu", include_str!("../../../systems/hlrc-128cu.toml")),
     ("hlrc-8cu", include_str!("../../../systems/hlrc-8cu.toml")),
     ("hrf-8cu", include_str!("../../../systems/hrf-8cu.toml")),

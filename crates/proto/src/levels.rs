@@ -61,7 +61,8 @@ impl Kind {
     /// lines, the caches have the shape of those of the level `like`. If both levels have their
     /// controllers in the same part of the machine, the kind's level takes the place of the level
     /// `like`: it has as many controllers, and the levels above that level are above the kind's
-    /// level.
+    /// level. If the protocol also has a kind at the level `like`, the kind's level is directly below
+    /// that level.
     #[must_use]
     pub const fn like(self, like: &'static str) -> Kind {
         Kind { like: Some(like), ..self }
@@ -329,7 +330,9 @@ fn find(protocol: &str, kind: &Kind, kinds: &[Kind], topology: &Topology) -> Res
             let below = kinds.iter().find(|other| other.level == over);
             let below = below.and_then(|other| other.stand_in(topology));
             let expected = below.map_or(over, |level| &level.name);
-            if like.is_none() && topology.level(name).is_some() && !is_over(topology, level, expected) {
+            // A level that the machine lacks may also be directly below the level that it is like.
+            let is_placed = like.is_some() || expected == name || is_over(topology, level, expected);
+            if topology.level(name).is_some() && !is_placed {
                 let found =
                     level.below.as_ref().map_or("memory".to_owned(), |below| format!("level `{below}`"));
                 return Err(format!(
@@ -469,6 +472,32 @@ mod tests {
         without.levels[0].below = None;
         let refused = of(&without).unwrap_err();
         assert!(refused.starts_with("level `l1` is over memory, but"), "{refused}");
+    }
+
+    #[test]
+    fn a_level_that_the_machine_lacks_is_below_a_level_that_the_protocol_uses() {
+        let array =
+            CacheShape { sets: 4, ways: 1, store_buffer_entries: 1, miss_registers: 1, ..CacheShape::NONE };
+        let banked = Topology::banked(4, 2, 8, CacheShape { sets: 2, ..array }, array);
+        let kinds = [
+            Kind::cache("L1", "l1", Per::Cu).over("l2"),
+            Kind::cache("L2", "l2", Per::Chiplet).over("directory"),
+            Kind::cache("Directory", "directory", Per::Chiplet).like("l2"),
+            Kind::cache("Host", "host", Per::Host).over("directory").like("l1"),
+        ];
+        let levels = Levels::fit("toy", &kinds, &banked).unwrap();
+        let below: Vec<Option<u8>> = (0..4).map(|kind| levels.of(kind).below).collect();
+        assert_eq!(below, [Some(1), Some(2), None, Some(2)]);
+        let directory = levels.of(2);
+        assert_eq!((directory.count, directory.array.sets, directory.like.as_deref()), (2, 4, Some("l2")));
+        // A declared level must be on the path from `l2` to memory.
+        let mut declared = banked;
+        declared.levels.push(MemoryLevel::new("directory", Per::Chiplet).array(array));
+        let refused = Levels::fit("toy", &kinds, &declared).unwrap_err();
+        assert!(refused.starts_with("level `l2` is over memory, but"), "{refused}");
+        declared.levels[1].below = Some("directory".to_owned());
+        let levels = Levels::fit("toy", &kinds, &declared).unwrap();
+        assert_eq!((levels.of(2).count, levels.of(2).like.as_deref()), (1, None));
     }
 
     #[test]

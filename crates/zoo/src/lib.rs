@@ -6,6 +6,7 @@
 
 use proto::{Info, Protocol};
 
+pub mod apu;
 pub mod parts;
 pub mod registration;
 
@@ -51,7 +52,8 @@ protocols! {
     stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
     tc::{TcStrong, TcWeak, TcWeakRepaired},
     lease::{Rcc, GTsc, GTscRepaired},
-    moesi::{Moesi},
+    moesi::{Moesi, Rfo},
+    wt::{Wt, ApuNoL1},
 }
 
 /// Whether the protocol is a published one that reads stale copies in many programs.

@@ -2,6 +2,7 @@
 //! run at the same time.
 #![allow(unreachable_pub, reason = "the macro of the contract writes public items")]
 
+mod apu;
 mod channels;
 mod claims;
 mod clocks;

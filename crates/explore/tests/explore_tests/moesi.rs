@@ -97,8 +97,8 @@ const RACES: [(&str, &str, &str); 26] = [
 ];
 
 /// The table, the state and the event of a row.
-fn name(id: &RowId) -> (&'static str, &'static str, &'static str) {
-    let tables = Moesi::tables();
+pub(crate) fn name<P: Protocol>(id: &RowId) -> (&'static str, &'static str, &'static str) {
+    let tables = P::tables();
     let table = tables.iter().find(|table| table.id == id.table).expect("the row is of a table");
     let (row, events) = (usize::from(id.row), table.events.len());
     (table.name, table.states[row / events].0, table.events[row % events].0)
@@ -109,7 +109,7 @@ fn the_races_of_the_directory_occur() {
     let mut fired = Vec::new();
     for threads in RACING {
         let found = holds(&program("racing", threads), BOUNDS.evicting());
-        fired.extend(found.rows.iter().map(name));
+        fired.extend(found.rows.iter().map(name::<Moesi>));
     }
     let missed: Vec<_> = RACES.iter().filter(|race| !fired.contains(race)).collect();
     assert!(missed.is_empty(), "{missed:?}");
@@ -221,8 +221,8 @@ scopeTree (device (work_group P2))
 exists ((1:r1=1 /\\ 1:r2=0) \\/ (2:r1=1 /\\ 2:r2=0) \\/ (2:r1=3 /\\ 2:r2=0))
 ";
 
-#[test]
-fn the_caches_of_hosts_are_coherent() {
+/// Checks that the two hosts and the compute unit of [`HOSTS`] read no old value after a new one.
+pub(crate) fn hosts_are_coherent<P: Protocol>() {
     let test = Test::read("hosts", HOSTS).expect("it is a test");
     let test = test.spread(Spread { hosts: 2, ..Spread::default() });
     let program = &*test.program();
@@ -232,10 +232,15 @@ fn the_caches_of_hosts_are_coherent() {
         r1 == 1 && r2 == 0 || (s1 == 1 || s1 == 3) && s2 == 0
     };
     for placement in &test.placements {
-        let mut explorer = Explorer::new(&Subject::of::<Moesi>(), BOUNDS, None);
+        let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS, None);
         let found = explorer.explore(program, placement, &Requirements::default(), &mut Limits::default());
         let found = found.expect("supported");
         assert!(found.incomplete.is_none() && found.violation.is_none(), "{:?}", found.violation);
         assert!(found.outcomes.len() > 3 && !found.outcomes.iter().any(witness), "{:?}", found.outcomes);
     }
+}
+
+#[test]
+fn the_caches_of_hosts_are_coherent() {
+    hosts_are_coherent::<Moesi>();
 }

@@ -43,9 +43,9 @@ pub enum Hosts {
     /// bytes that the kernel has written, and no write to memory is outstanding. If a host has a
     /// cache, only its own acquires and releases keep the cache coherent.
     Direct,
-    /// Hosts have caches that the protocol keeps coherent with all other caches, without any
-    /// synchronization. When a kernel has ended, dirty bytes may stay in caches. A host always
-    /// reads and writes the current bytes of a line through its own controller.
+    /// Hosts have caches that the protocol keeps coherent, without any synchronization. When a kernel
+    /// has ended, dirty bytes may stay in caches. A host always reads and writes the current bytes of
+    /// a line through its own controller.
     Cached,
 }
 

@@ -1,4 +1,4 @@
-//! Tests of memory-side caches (`[[memory_side]]`), and of the machine `mttop`, which has one.
+//! Tests of memory-side caches (`[[memory_side]]`), and of the machines `mttop` and `apu`, which have some.
 
 use kernel::prelude::*;
 use proto::{Kind, Levels, Per};
@@ -257,4 +257,20 @@ fn the_machine_of_the_thesis_serves_protocols_with_an_l2_and_with_a_directory() 
     assert_eq!(hit, machine.l2.latency_cycles);
     // A line from memory takes the 100 ns of the table, at 1 GHz.
     assert_eq!(Dram::new(&machine.dram, 1).access(0, 0u64, 64, false).done, 100);
+}
+
+#[test]
+fn the_machine_of_an_apu_serves_directories_with_and_without_records() {
+    let machine = system("apu");
+    assert_eq!(machine.problems(), []);
+    for protocol in ["wt", "apu-no-l1", "rfo"] {
+        let outcome = under(protocol, &machine, reduce(600));
+        outcome.answer.expect("total", &[(0..600u32).sum::<u32>()]).unwrap();
+        assert!(outcome.counters["directory_tag_lookups"] > 0, "{protocol}: the directory has controllers");
+        assert!(outcome.counters["l2_accesses"] > 0, "{protocol}: the L2 is a level or a memory-side cache");
+        let outcome = under(protocol, &machine, host_flag(2));
+        outcome.answer.expect("seen", &[42u32, 44]).unwrap();
+    }
+    // The writes of the GPU go through the L3 to memory.
+    assert!(under("wt", &machine, reduce(600)).counters["l3_bypasses"] > 0);
 }

@@ -1,25 +1,36 @@
 //! A cache: the L1 of a compute unit, or the cache of a host.
 
 use super::cache_table::{Action, CachePlans, CacheTable, Event, State, Step};
-use super::{Coherent, Params, ToCache, ToDirectory};
+use super::{Coherent, ToCache, ToDirectory};
 use crate::parts::{FirstLevel, Operand, ResourceNeeds, answer, first_lines, first_views, performed};
+use core::fmt::Debug;
+use core::hash::Hash;
+use core::marker::PhantomData;
 use proto::parts::{Lines, Place};
 use proto::{
     ByteMask, Controller, Cx, Disposition, Hit, Homes, Input, Key, KindLevel, LineAddr, LineData, Load, Op,
-    Rank, RequestInput, SetIndex, Way,
+    Rank, RequestInput, SetIndex, Table, Way,
 };
 
-/// The lines of a cache, and its requests under way at the directory.
+/// A table of a line in a cache: that of `moesi`, or a table with other rows for another directory.
+pub trait CacheRows:
+    Table<State = State, Event = Event, Action = Action> + Clone + Debug + Eq + Hash
+{
+}
+impl<T: Table<State = State, Event = Event, Action = Action> + Clone + Debug + Eq + Hash> CacheRows for T {}
+
+/// The lines of a cache, and its requests under way at the directory. `T` is the table of the lines.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Cache {
+pub struct Cache<T = CacheTable> {
     cache: FirstLevel<State>,
+    table: PhantomData<T>,
 }
 
-impl Cache {
+impl<T: CacheRows> Cache<T> {
     /// An empty cache.
     #[must_use]
-    pub fn new(level: &KindLevel, _: &Params) -> Self {
-        Cache { cache: FirstLevel::new(level, State::I) }
+    pub fn new(level: &KindLevel) -> Self {
+        Cache { cache: FirstLevel::new(level, State::I), table: PhantomData }
     }
 
     /// Performs one step in the plan (list of steps) of a request. If the result is `None`, the
@@ -83,10 +94,10 @@ fn full<P: Coherent>(cx: &Cx<'_, P>) -> ByteMask {
     ByteMask::full(usize::from(cx.level().line_bytes))
 }
 
-impl<P: Coherent> Lines<P> for Cache {
+impl<P: Coherent, T: CacheRows> Lines<P> for Cache<T> {
     type Operand<'a> = Operand<'a>;
 
-    first_lines! { cache: CacheTable, absent: State::I }
+    first_lines! { cache: T, absent: State::I }
 
     fn classify(&self, place: Place, event: Event, _: Operand<'_>) -> (State, Event) {
         (place.way.map_or(State::I, |way| self.cache.array.state(way)), event)
@@ -145,7 +156,7 @@ impl<P: Coherent> Lines<P> for Cache {
     }
 }
 
-impl<P: Coherent> Controller<P> for Cache {
+impl<P: Coherent, T: CacheRows> Controller<P> for Cache<T> {
     type Msg = ToCache;
 
     fn step(&mut self, input: Input<'_, ToCache>, cx: &mut Cx<'_, P>) -> Disposition {
@@ -171,7 +182,7 @@ impl<P: Coherent> Controller<P> for Cache {
     }
 
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
-        self.cache.hit::<CacheTable, CachePlans>(load, homes, Step::Here, (Event::Load, Action::Reply))
+        self.cache.hit::<T, CachePlans>(load, homes, Step::Here, (Event::Load, Action::Reply))
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
@@ -185,5 +196,5 @@ impl<P: Coherent> Controller<P> for Cache {
         self.cache.miscount(fills..=fills, |_| false)
     }
 
-    first_views! { cache: CacheTable }
+    first_views! { cache: T }
 }

@@ -1,7 +1,7 @@
 //! A bank of the directory.
 
 use super::directory_table::{DirectoryAction, DirectoryEvent, DirectoryState, DirectoryTable};
-use super::{Coherent, MissingProperty, Params, ToCache, ToDirectory};
+use super::{MissingProperty, Recorded, ToCache, ToDirectory};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
     ByteMask, Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineData, LineView, MemoryAccess,
@@ -74,14 +74,14 @@ pub enum Wants {
 }
 
 /// Whether the protocol is a test protocol that lacks this property.
-fn is_missing<P: Coherent>(cx: &Cx<'_, P>, property: MissingProperty) -> bool {
+fn is_missing<P: Recorded>(cx: &Cx<'_, P>, property: MissingProperty) -> bool {
     cx.world.params.missing == Some(property)
 }
 
 impl Directory {
     /// An empty directory without transactions.
     #[must_use]
-    pub fn new(level: &KindLevel, _: &Params) -> Self {
+    pub fn new(level: &KindLevel) -> Self {
         Directory {
             array: CacheArray::new(level, DirectoryState::I),
             records: BTreeMap::new(),
@@ -91,7 +91,7 @@ impl Directory {
     }
 
     /// Carries out the event of a request, unless the request must wait for a miss register or a way.
-    fn request<P: Coherent>(
+    fn request<P: Recorded>(
         &mut self,
         line: LineAddr,
         event: DirectoryEvent,
@@ -115,7 +115,7 @@ impl Directory {
     }
 
     /// Carries out a request for a copy.
-    fn read<P: Coherent>(&mut self, line: LineAddr, from: NodeId, cx: &mut Cx<'_, P>) -> Disposition {
+    fn read<P: Recorded>(&mut self, line: LineAddr, from: NodeId, cx: &mut Cx<'_, P>) -> Disposition {
         let is_owner = self.records.get(&line).is_some_and(|record| record.owner == Some(from));
         let event = if is_owner { DirectoryEvent::GetSOwn } else { DirectoryEvent::GetS };
         self.request(line, event, Operand::Request(from, Wants::Copy), cx)
@@ -123,7 +123,7 @@ impl Directory {
 
     /// Carries out a request to write the line. An upgrade of a cache that is not recorded any more
     /// is a request for the line.
-    fn write<P: Coherent>(
+    fn write<P: Recorded>(
         &mut self,
         line: LineAddr,
         from: NodeId,
@@ -144,7 +144,7 @@ impl Directory {
     }
 
     /// Takes dirty bytes that the owner of a line writes out.
-    fn put<P: Coherent>(
+    fn put<P: Recorded>(
         &mut self,
         line: LineAddr,
         from: NodeId,
@@ -162,7 +162,7 @@ impl Directory {
     }
 
     /// Takes the ack of an invalidation.
-    fn acked<P: Coherent>(
+    fn acked<P: Recorded>(
         &mut self,
         line: LineAddr,
         from: NodeId,
@@ -183,7 +183,7 @@ impl Directory {
         self.event(line, event, Operand::Answer(from, bytes), cx)
     }
 
-    fn message<P: Coherent>(&mut self, from: NodeId, msg: &ToDirectory, cx: &mut Cx<'_, P>) -> Disposition {
+    fn message<P: Recorded>(&mut self, from: NodeId, msg: &ToDirectory, cx: &mut Cx<'_, P>) -> Disposition {
         match *msg {
             ToDirectory::GetS { line } => self.read(line, from, cx),
             ToDirectory::GetM { line } => self.write(line, from, false, cx),
@@ -204,7 +204,7 @@ impl Directory {
         }
     }
 
-    fn memory<P: Coherent>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition {
+    fn memory<P: Recorded>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition {
         let line = answer.op.line;
         if !matches!(answer.op.access, MemoryAccess::Read) {
             cx.count_down(&mut self.writes, "a write to memory ends, but none was under way");
@@ -217,13 +217,13 @@ impl Directory {
     }
 
     /// Sends an operation on a line to memory.
-    fn send_to_memory<P: Coherent>(line: LineAddr, access: MemoryAccess, cx: &mut Cx<'_, P>) {
+    fn send_to_memory<P: Recorded>(line: LineAddr, access: MemoryAccess, cx: &mut Cx<'_, P>) {
         let tag = MemoryTag { node: cx.me, slot: Slot(0), note: 0 };
         cx.fx.memory.push(MemoryOp { line, access, tag });
     }
 
     /// Writes bytes to memory: those that an owner writes out, or those that a recall has collected.
-    fn write_out<P: Coherent>(&mut self, place: Place, operand: Operand<'_>, cx: &mut Cx<'_, P>) {
+    fn write_out<P: Recorded>(&mut self, place: Place, operand: Operand<'_>, cx: &mut Cx<'_, P>) {
         let (mask, data) = match (operand, place.way) {
             (Operand::Bytes(mask, data), _) => (mask, *data),
             (_, Some(way)) => (self.array.valid(way), self.array.read(way)),
@@ -248,7 +248,7 @@ impl Directory {
     }
 
     /// Removes a cache that has answered from the record of a line, and keeps its bytes.
-    fn collect<P: Coherent>(
+    fn collect<P: Recorded>(
         &mut self,
         line: LineAddr,
         way: Way,
@@ -267,7 +267,7 @@ impl Directory {
     }
 
     /// Invalidates the copies of all recorded caches but `except`.
-    fn invalidate<P: Coherent>(&mut self, line: LineAddr, except: Option<NodeId>, cx: &mut Cx<'_, P>) {
+    fn invalidate<P: Recorded>(&mut self, line: LineAddr, except: Option<NodeId>, cx: &mut Cx<'_, P>) {
         let record = self.records.entry(line).or_default();
         let mut targets: Vec<NodeId> = record.others(except).collect();
         if is_missing(cx, MissingProperty::AnInvalidation)
@@ -301,7 +301,7 @@ impl Directory {
     }
 }
 
-impl<P: Coherent> Lines<P> for Directory {
+impl<P: Recorded> Lines<P> for Directory {
     type Table = DirectoryTable;
     type Operand<'a> = Operand<'a>;
     const ABSENT: DirectoryState = DirectoryState::I;
@@ -390,7 +390,7 @@ impl<P: Coherent> Lines<P> for Directory {
     }
 }
 
-impl<P: Coherent> Controller<P> for Directory {
+impl<P: Recorded> Controller<P> for Directory {
     type Msg = ToDirectory;
 
     fn step(&mut self, input: Input<'_, ToDirectory>, cx: &mut Cx<'_, P>) -> Disposition {

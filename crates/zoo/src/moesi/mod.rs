@@ -18,14 +18,19 @@
 //! * *A host has a cache*, which is one more participant.
 //!
 //! The protocol's page has all decisions.
+//!
+//! `rfo` is the same protocol by the name that it has in chapter 4 of the thesis (section 4.2.3 and Table
+//! 4.1), for another machine.
 
 mod cache;
 mod cache_table;
 mod directory;
 mod directory_table;
 
-pub use cache::Cache;
-pub use cache_table::{CachePlans, CacheTable};
+pub use cache::{Cache, CacheRows};
+pub use cache_table::{
+    Action as CacheAction, CachePlans, CacheTable, Event as CacheEvent, State as CacheState,
+};
 pub use directory::Directory;
 pub use directory_table::DirectoryTable;
 
@@ -170,10 +175,14 @@ pub struct Params {
     missing: Option<MissingProperty>,
 }
 
-/// A protocol with the caches and the directory of `moesi`: `moesi` itself, or a test protocol that
-/// lacks one property.
-pub trait Coherent: Protocol<Params = Params, Msg: Wrap<ToCache> + Wrap<ToDirectory>> {}
-impl<P: Protocol<Params = Params, Msg: Wrap<ToCache> + Wrap<ToDirectory>>> Coherent for P {}
+/// A protocol with the caches of `moesi`.
+pub trait Coherent: Protocol<Msg: Wrap<ToCache> + Wrap<ToDirectory>> {}
+impl<P: Protocol<Msg: Wrap<ToCache> + Wrap<ToDirectory>>> Coherent for P {}
+
+/// A protocol with the caches and the directory of `moesi`: `moesi` itself, the same protocol on
+/// another machine, or a test protocol that lacks one property.
+pub trait Recorded: Coherent + Protocol<Params = Params> {}
+impl<P: Coherent + Protocol<Params = Params>> Recorded for P {}
 
 /// The claims (the promised memory models) of the protocol. Memory is atomic, so a program has the
 /// outcomes that its cores allow.
@@ -227,11 +236,14 @@ fn disagreement(lines: &[(NodeId, LineView)]) -> Option<String> {
     None
 }
 
-/// Generates `moesi`, or a test protocol that lacks one property of `moesi`.
+/// The part of the thesis that describes the machine of `moesi`.
+const CHAPTER_3: &str = "Hechtman, PhD thesis (Duke University, 2014), section 3.3 and Table 3.1";
+
+/// Generates `moesi`, `rfo`, or a test protocol that lacks one property of `moesi`.
 macro_rules! moesi {
     (
         $(#[doc = $doc:literal])+
-        $module:ident::$protocol:ident, missing: $missing:expr, $name:literal, $summary:literal
+        $module:ident::$protocol:ident, missing: $missing:expr, $name:literal, $summary:literal, $source:expr
     ) => {
         $(#[doc = $doc])+
         pub mod $module {
@@ -255,7 +267,7 @@ macro_rules! moesi {
                 const INFO: Info = Info {
                     name: $name,
                     summary: $summary,
-                    source: "Hechtman, PhD thesis (Duke University, 2014), section 3.3 and Table 3.1",
+                    source: $source,
                     claims: CLAIMS,
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
@@ -274,12 +286,12 @@ macro_rules! moesi {
                     Ok(Params { missing: $missing })
                 }
 
-                fn node(id: NodeId, levels: &Levels, params: &Params) -> Node {
+                fn node(id: NodeId, levels: &Levels, _: &Params) -> Node {
                     let level = levels.of(id.kind);
                     match id.kind {
-                        L1 => Node::L1(Cache::new(level, params)),
-                        DIRECTORY => Node::Directory(Directory::new(level, params)),
-                        _ => Node::Host(Cache::new(level, params)),
+                        L1 => Node::L1(Cache::new(level)),
+                        DIRECTORY => Node::Directory(Directory::new(level)),
+                        _ => Node::Host(Cache::new(level)),
                     }
                 }
 
@@ -307,9 +319,18 @@ macro_rules! moesi {
 moesi! {
     /// Caches that own the lines they write, and a directory of all copies.
     protocol::Moesi, missing: None, "moesi",
-    "MOESI: L1s and hosts own the lines that they write, and a directory keeps all copies coherent"
+    "MOESI: L1s and hosts own the lines that they write, and a directory keeps all copies coherent",
+    CHAPTER_3
 }
 pub use protocol::Moesi;
+
+moesi! {
+    /// The protocol `moesi` on the machine of an APU.
+    apu::Rfo, missing: None, "rfo",
+    "read for ownership: moesi, as an idealized GPU memory system beside hosts",
+    "Hechtman, PhD thesis (Duke University, 2014), section 4.2.3 and Table 4.1"
+}
+pub use apu::Rfo;
 
 /// Protocols that lack one property, for the tests of this property. They are not in the list of
 /// protocols.
@@ -319,21 +340,24 @@ pub mod lacking {
     moesi! {
         /// The protocol `moesi`, but one sharer is not invalidated.
         an_invalidation::AnInvalidation, missing: Some(MissingProperty::AnInvalidation),
-        "moesi-lacks-an-invalidation", "moesi with a sharer that is not invalidated"
+        "moesi-lacks-an-invalidation", "moesi with a sharer that is not invalidated",
+        CHAPTER_3
     }
     pub use an_invalidation::AnInvalidation;
 
     moesi! {
         /// The protocol `moesi`, but an owner stays recorded after it has evicted its line.
         a_forgotten_owner::AForgottenOwner, missing: Some(MissingProperty::AForgottenOwner),
-        "moesi-lacks-a-forgotten-owner", "moesi with an owner that stays recorded after its eviction"
+        "moesi-lacks-a-forgotten-owner", "moesi with an owner that stays recorded after its eviction",
+        CHAPTER_3
     }
     pub use a_forgotten_owner::AForgottenOwner;
 
     moesi! {
         /// The protocol `moesi`, but the bytes that a recall brings are lost.
         recalled_bytes::RecalledBytes, missing: Some(MissingProperty::RecalledBytes),
-        "moesi-lacks-recalled-bytes", "moesi with recalls that lose the bytes of the owner"
+        "moesi-lacks-recalled-bytes", "moesi with recalls that lose the bytes of the owner",
+        CHAPTER_3
     }
     pub use recalled_bytes::RecalledBytes;
 }

@@ -2,8 +2,12 @@
 
 use crate::parts::{HasBankMessages, LowerLevel, ToL1};
 use crate::vi::{self, Step};
+use core::fmt::Debug;
+use core::hash::Hash;
+use core::marker::PhantomData;
 use proto::{
-    Controller, Cx, Disposition, Input, KindLevel, OpClass, PlanKey, Reach, RequestInput, Steps, TableId,
+    Controller, Cx, Disposition, Input, KindLevel, OpClass, PlanKey, Plans, Reach, RequestInput, Steps,
+    TableId,
 };
 
 proto::plans! {
@@ -35,17 +39,21 @@ const fn access(key: PlanKey) -> &'static [Step] {
     }
 }
 
-/// The port of a compute unit, with its outstanding operations.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Port {
+/// The port of a compute unit, with its outstanding operations. `T` is the type of the plans of these
+/// operations.
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct Port<T = PortPlans> {
     lower: LowerLevel,
+    plans: PhantomData<T>,
 }
 
-impl Port {
+proto::clone_in_place! { [T] Port<T> { lower, plans } }
+
+impl<T> Port<T> {
     /// A port without outstanding operations.
     #[must_use]
     pub fn new(_: &KindLevel, (): &()) -> Self {
-        Port::default()
+        Port { lower: LowerLevel::default(), plans: PhantomData }
     }
 
     fn perform<P: HasBankMessages>(
@@ -59,12 +67,12 @@ impl Port {
     }
 }
 
-impl<P: HasBankMessages> Controller<P> for Port {
+impl<P: HasBankMessages, T: Plans<Step = Step> + Eq + Hash + Debug> Controller<P> for Port<T> {
     type Msg = ToL1;
 
     fn step(&mut self, input: Input<'_, ToL1>, cx: &mut Cx<'_, P>) -> Disposition {
         let disposition = match input {
-            Input::Request(ask) => cx.follow::<PortPlans>(ask, |step, cx| self.perform(step, ask, cx)),
+            Input::Request(ask) => cx.follow::<T>(ask, |step, cx| self.perform(step, ask, cx)),
             Input::Message { msg, .. } => self.lower.message(msg, cx),
             Input::Evict(_) => Disposition::Impossible("a port holds no lines"),
             Input::Timer(_) => Disposition::Impossible("a port arms no timer"),

@@ -20,7 +20,7 @@ pub use locks::Locks;
 pub use plans::{Remote, RepairedPlans, RspPlans, Step};
 
 use crate::parts::{self, PTX, ToBank, protocol};
-use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, L1_EQUIVALENT, L1Table};
+use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, L1_EQUIVALENT, L1_PLANS_EQUIVALENT, L1Table};
 use proto::issue::IssueRule;
 use proto::{Claim, Slot, messages};
 
@@ -98,12 +98,15 @@ rsp! {
     published::Rsp, RspPlans, "rsp",
     "scopes with remote-scope promotion: a remote operation makes all other L1s flush, invalidate or delay their atomics",
     "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3, rows a0 to a25",
-    &[BANK_EQUIVALENT, L1_EQUIVALENT, EQUIVALENT]
+    &[BANK_EQUIVALENT, L1_EQUIVALENT, L1_PLANS_EQUIVALENT, EQUIVALENT]
 }
 rsp! {
     /// Remote-scope promotion, with a flush before a remote load.
     repaired::RspRepaired, RepairedPlans, "rsp-repaired",
     "rsp with a flush of all other L1s before a remote load, too",
     "hLRC paper (MICRO 2016), section II.D, Tables 2 and 3; the flush before a3 is not from the paper",
-    &[BANK_EQUIVALENT, L1_EQUIVALENT, EQUIVALENT, include_str!("equivalent-repaired.txt")]
+    &[
+        BANK_EQUIVALENT, L1_EQUIVALENT, L1_PLANS_EQUIVALENT, EQUIVALENT,
+        include_str!("equivalent-repaired.txt")
+    ]
 }

@@ -171,6 +171,21 @@ impl<B> Bank<B> {
         Disposition::Done
     }
 
+    /// Invalidates the clean bytes of a line that another processor is about to write. The bytes of a
+    /// fetch under way are not used.
+    pub fn invalidate_line<P: HasL1Messages>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) -> Disposition
+    where
+        B: BackingStore<P>,
+    {
+        match self.store.array.find(line, cx.world.homes) {
+            Some(way) => {
+                cx.fx.uses.lines_invalidated += 1;
+                self.event_in(way, BankEvent::Inv, Operand::Nothing, cx)
+            }
+            None => Disposition::Done,
+        }
+    }
+
     fn memory<P: HasL1Messages>(&mut self, answer: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition
     where
         B: BackingStore<P>,

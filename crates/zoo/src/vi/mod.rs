@@ -42,10 +42,11 @@ pub const SCOPED_CLAIMS: &[Claim] = &[
 ];
 
 /// The equivalent mutants (undetectable seeded faults) of the bank. `L1_EQUIVALENT` lists those of
-/// the L1, and `PLANS_EQUIVALENT` those of the plans. Other protocols also use the lists of the
-/// bank and the L1.
+/// the L1, and the other two those of the plans. Other protocols also use the lists of the bank and the
+/// L1, and protocols with more steps use `L1_PLANS_EQUIVALENT`.
 pub(crate) const BANK_EQUIVALENT: &str = include_str!("equivalent-bank.txt");
 pub(crate) const L1_EQUIVALENT: &str = include_str!("equivalent-l1.txt");
+pub(crate) const L1_PLANS_EQUIVALENT: &str = include_str!("equivalent-l1-plans.txt");
 pub(crate) const PLANS_EQUIVALENT: &str = include_str!("equivalent-plans.txt");
 
 protocol! {
@@ -58,6 +59,6 @@ protocol! {
              without the remote operations",
     claims: SCOPED_CLAIMS,
     sharing: Scoped,
-    equivalent: &[BANK_EQUIVALENT, L1_EQUIVALENT, PLANS_EQUIVALENT],
+    equivalent: &[BANK_EQUIVALENT, L1_EQUIVALENT, L1_PLANS_EQUIVALENT, PLANS_EQUIVALENT],
     tables: [L1Table, BankTable], plans: L1Plans
 }

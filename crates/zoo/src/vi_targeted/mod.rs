@@ -11,7 +11,8 @@
 
 use crate::parts::{LowerLevel, ToBank, ToL1, protocol};
 use crate::vi::{
-    BANK_EQUIVALENT, Bank, BankTable, L1, L1_EQUIVALENT, L1Plans, L1Table, PLANS_EQUIVALENT, Writers,
+    BANK_EQUIVALENT, Bank, BankTable, L1, L1_EQUIVALENT, L1_PLANS_EQUIVALENT, L1Plans, L1Table,
+    PLANS_EQUIVALENT, Writers,
 };
 use proto::issue::IssueRule;
 use proto::{Claim, Cx, Disposition, Issuer, LineAddr, Op, Protocol, RequestInput, Slot};
@@ -70,6 +71,8 @@ protocol! {
     source: "HRF paper (ASPLOS 2014), section 6",
     claims: CLAIMS,
     sharing: Scoped,
-    equivalent: &[BANK_EQUIVALENT, L1_EQUIVALENT, PLANS_EQUIVALENT, include_str!("equivalent.txt")],
+    equivalent: &[
+        BANK_EQUIVALENT, L1_EQUIVALENT, L1_PLANS_EQUIVALENT, PLANS_EQUIVALENT, include_str!("equivalent.txt")
+    ],
     tables: [L1Table, BankTable], plans: L1Plans
 }

@@ -3,6 +3,7 @@
 //! All of them are modules of one binary, because each binary is compiled and linked with all
 //! protocols.
 
+mod apu;
 mod conformance;
 mod declared;
 mod figure7;

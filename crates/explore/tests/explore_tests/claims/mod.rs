@@ -7,7 +7,7 @@ mod chiplets;
 mod cutoff;
 mod dimensions;
 mod faults;
-mod flush;
+pub(crate) mod flush;
 mod inclusion;
 mod mutants;
 mod preemption;

@@ -35,12 +35,21 @@ fn wrong(
     Some(format!("{} on {bounds}, {program:?}: {wrong}", subject.info.name))
 }
 
+/// The protocols with the most states. They explore one program in this number, on one machine.
+/// Successive programs are on successive machines.
+const LARGE: [&str; 2] = ["wt", "apu-no-l1"];
+const LARGE_STEP: usize = 2;
+
 /// Checks that the protocol with this name fails on no program.
 fn holds(name: &str) {
     let subject = subjects::explored(name).expect("a protocol");
-    for program in all() {
-        for bounds in machines() {
-            assert_eq!(wrong(&subject, &program, bounds, None), None);
+    let is_large = LARGE.contains(&name);
+    for (at, program) in all().into_iter().enumerate() {
+        for (turn, bounds) in machines().into_iter().enumerate() {
+            let is_left_out = at % LARGE_STEP != 0 || at / LARGE_STEP % machines().len() != turn;
+            if !(is_large && is_left_out) {
+                assert_eq!(wrong(&subject, &program, bounds, None), None);
+            }
         }
     }
 }
@@ -59,9 +68,10 @@ macro_rules! holds {
         fn every_protocol_is_explored() {
             let named = [$($($name),+),+];
             // Some published protocols read stale copies, between kernels as elsewhere.
-            // Two have the same states as `denovo-b` and `hlrc`, because the explorer evicts in every order.
-            let is_left_out =
-                |name: &&str| zoo::reads_stale_copies(name) || ["denovo-rprio", "hlrc-noprio"].contains(name);
+            // Three have the same states as another protocol.
+            let is_left_out = |name: &&str| {
+                zoo::reads_stale_copies(name) || ["denovo-rprio", "hlrc-noprio", "rfo"].contains(name)
+            };
             let all: BTreeSet<_> =
                 zoo::ALL.iter().map(|info| info.name).filter(|name| !is_left_out(name)).collect();
             assert_eq!(all, named.into());
@@ -80,6 +90,7 @@ holds! {
     kernels_follow_one_another_with_leases: "tc-strong" "tc-weak-repaired";
     kernels_follow_one_another_in_logical_time: "rcc" "g-tsc-repaired";
     kernels_follow_one_another_with_owned_lines: "moesi";
+    kernels_follow_one_another_over_a_stateless_directory: "wt" "apu-no-l1";
 }
 
 /// Seeds faults into a protocol. Each fault removes one step of a plan for the beginning or the end
