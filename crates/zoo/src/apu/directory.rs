@@ -217,10 +217,10 @@ impl Directory {
     fn respond<P: Stateless>(&self, line: LineAddr, way: Way, cx: &mut Cx<'_, P>) {
         let Some(transaction) = self.transactions.get(&line) else { return };
         let data = self.array.read(way).masked(self.array.valid(way));
-        match &transaction.asks {
-            &Asks::Copy(host) => cx.fx.send(host, ToCache::DataS { line, data }),
-            &Asks::Permission(host) => cx.fx.send(host, ToCache::DataM { line, data }),
-            &Asks::Access { from, op, mask, data: ref operands, answer } => {
+        match transaction.asks {
+            Asks::Copy(host) => cx.fx.send(host, ToCache::DataS { line, data }),
+            Asks::Permission(host) => cx.fx.send(host, ToCache::DataM { line, data }),
+            Asks::Access { from, op, mask, data: ref operands, answer } => {
                 reply(line, BankAccess { from, op, mask, data: operands, answer }, &data, cx);
             }
         }
