@@ -80,7 +80,9 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 4] = [
         "fig34.toml",
         "buffer.toml",
         "directory.toml",
+        "causes.toml",
         "sensitivity.toml",
+        "slow.toml",
         "wavefronts.toml",
     ),
 ];
