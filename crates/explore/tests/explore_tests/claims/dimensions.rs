@@ -16,14 +16,17 @@ const WHOLE: [&str; 5] = ["vi", "rsp-repaired", "hlrc-repaired", "denovo-b", "gp
 /// different programs.
 const STEP: usize = 4;
 
-/// The protocols with epochs or leases have more states. They explore one dimension program in this
-/// number, without the programs that have more threads than `THREADS_MAX`.
-const TIMED_STEP: usize = 16;
-const THREADS_MAX: usize = 3;
+/// The protocols with epochs or leases have more states, and so do `ASKS_HOSTS`, whose directory asks
+/// hosts about each access. They explore one dimension program in this number, without the programs that
+/// have more threads than these.
+const LARGE_STEP: usize = 16;
+const TIMED_THREADS_MAX: usize = 3;
+const HOSTS_THREADS_MAX: usize = 2;
+const ASKS_HOSTS: [&str; 2] = ["wt", "apu-no-l1"];
 
-/// The maximum numbers of states of a protocol in this test, with and without epochs or leases. They
-/// bound the time that one more protocol adds to the tests.
-const TIMED_STATES_MAX: u64 = 2_000_000;
+/// The maximum numbers of states of a protocol in this test, for the protocols with many states and for
+/// the others. They bound the time that one more protocol adds to the tests.
+const LARGE_STATES_MAX: u64 = 2_000_000;
 const STATES_MAX: u64 = 10_000_000;
 
 #[test]
@@ -35,13 +38,15 @@ fn every_protocol_keeps_its_claims_in_every_dimension() {
     for (turn, info) in zoo::ALL.iter().enumerate().filter(|(_, info)| !is_left_out(info.name)) {
         let subject = subjects::explored(info.name).expect("a protocol");
         let mut tests = corpus::dimensions(&Claim::all_of(&subject.info).expect("known models"));
-        let is_timed = is_timed(info.name);
-        if is_timed {
-            tests.retain(|test| test.program().threads.len() <= THREADS_MAX);
+        let asks_hosts = ASKS_HOSTS.contains(&info.name);
+        let has_many_states = is_timed(info.name) || asks_hosts;
+        if has_many_states {
+            let threads_max = if asks_hosts { HOSTS_THREADS_MAX } else { TIMED_THREADS_MAX };
+            tests.retain(|test| test.program().threads.len() <= threads_max);
         }
-        let is_whole = !is_timed && WHOLE.contains(&info.name);
+        let is_whole = !has_many_states && WHOLE.contains(&info.name);
         if !is_whole {
-            let step = if is_timed { TIMED_STEP } else { STEP };
+            let step = if has_many_states { LARGE_STEP } else { STEP };
             tests = tests.into_iter().skip(turn % step).step_by(step).collect();
         }
         let options = Options { jobs: 2, ..Options::new(verify::machines_of(&subject.info)) };
@@ -64,7 +69,7 @@ fn every_protocol_keeps_its_claims_in_every_dimension() {
         let machines = verify::machines_of(&subject.info).len();
         let runs = tests.iter().map(|test| if test.shape.is_some() { 1 } else { machines });
         assert_eq!(found.runs, runs.sum::<usize>(), "{}", info.name);
-        let states_max = if is_timed { TIMED_STATES_MAX } else { STATES_MAX };
+        let states_max = if has_many_states { LARGE_STATES_MAX } else { STATES_MAX };
         assert!(found.states < states_max, "{}: {} states", info.name, found.states);
         if info.name == "vi" {
             all_pairs_are_covered(&found.census);
