@@ -26,14 +26,9 @@ fn without_flush_of(op: OpClass) -> SeededFault {
 
 /// The mutant that lacks one action of one row of a table. The table, the event and the state of
 /// the row, and the action are given by name.
-pub(crate) fn without_action<P: Protocol>(
-    table: &str,
-    event: &str,
-    state: &str,
-    action: &str,
-) -> SeededFault {
+fn without_action(table: &str, event: &str, state: &str, action: &str) -> SeededFault {
     let at = |all: &[(&str, &str)], name: &str| all.iter().position(|(n, _)| *n == name).expect("it exists");
-    let view = P::tables().into_iter().find(|view| view.name == table).expect("it exists");
+    let view = Vi::tables().into_iter().find(|view| view.name == table).expect("it exists");
     let row = at(&view.states, state) * view.events.len() + at(&view.events, event);
     let RowView::Do(actions, ..) = &view.rows[row] else { panic!("{event} in {state} does something") };
     let action = actions.iter().position(|name| *name == action).expect("the protocol has the step") as u8;
@@ -127,16 +122,16 @@ fn faults_of_every_kind_are_found() {
         without(Step::InvalidateBanks),
         without(Step::AnswerIt),
         // Faults that lose bytes, in a cache or under way.
-        without_action::<Vi>(l1, "EvictDirty", "V", "WriteOut"),
-        without_action::<Vi>(l1, "PassDirty", "V", "WriteOut"),
-        without_action::<Vi>(l2, "EvictDirty", "V", "WriteOut"),
-        without_action::<Vi>(l2, "Write", "V", "Merge"),
+        without_action(l1, "EvictDirty", "V", "WriteOut"),
+        without_action(l1, "PassDirty", "V", "WriteOut"),
+        without_action(l2, "EvictDirty", "V", "WriteOut"),
+        without_action(l2, "Write", "V", "Merge"),
         // Faults that keep stale bytes.
-        without_action::<Vi>(l1, "InvDirty", "V", "KeepDirty"),
+        without_action(l1, "InvDirty", "V", "KeepDirty"),
         // A fault by which a request is never answered.
-        without_action::<Vi>(l1, "Data", "IV", "Answer"),
-        without_action::<Vi>(l1, "Data", "IV", "Wake"),
-        without_action::<Vi>(l2, "Write", "V", "Ack"),
+        without_action(l1, "Data", "IV", "Answer"),
+        without_action(l1, "Data", "IV", "Wake"),
+        without_action(l2, "Write", "V", "Ack"),
     ] {
         let options = Options { episodes: 4_000, ..options(Some(seeded_fault)) };
         assert!(failure::<Vi>(&options).is_some(), "{seeded_fault:?}");
