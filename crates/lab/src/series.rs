@@ -29,9 +29,9 @@ pub struct Series {
     seen: Vec<bool>,
 }
 
-/// The prefixes of the names of counters that count messages of one name. Such a counter cannot be
-/// checked before the run, because the names of the messages are not known.
-const OF_MESSAGES: [&str; 2] = ["messages.", "message_bytes."];
+/// The prefixes of the names of counters that exist only after a message of some kind was sent. Such a
+/// counter cannot be checked before the run, because the names of the messages are not known.
+const OF_MESSAGES: [&str; 3] = ["messages.", "message_bytes.", "bytes_sent."];
 /// The prefixes of the names of counters that are computed only at the end of a run.
 const AT_THE_END: [&str; 2] = ["cycles.", "program."];
 
@@ -69,12 +69,9 @@ impl Series {
         }
         let missing = self.counters.iter().zip(&self.seen).find(|(_, seen)| !**seen);
         let Some((name, _)) = missing.filter(|_| !self.cycles.is_empty()) else { return Ok(()) };
-        let known: Vec<&str> = record
-            .counters
-            .keys()
-            .map(String::as_str)
-            .filter(|name| name.starts_with(OF_MESSAGES[0]))
-            .collect();
+        let prefix = OF_MESSAGES.into_iter().find(|prefix| name.starts_with(prefix)).unwrap_or_default();
+        let counters = record.counters.keys().map(String::as_str);
+        let known: Vec<&str> = counters.filter(|known| known.starts_with(prefix)).collect();
         Err(Error::unknown("counter", name, &known))
     }
 

@@ -84,6 +84,8 @@ pub struct Uses {
     pub load_accesses: u32,
     /// Accesses by plain loads that the controller answered at once.
     pub load_hits: u32,
+    /// Loads that the controller answered with the bytes of a line that had dirty bytes.
+    pub loads_of_dirty_lines: u32,
     /// Accesses by plain loads that the controller passed on without looking for bytes.
     pub load_bypasses: u32,
     /// Accesses that had to wait for an answer from the level below or for a resource.

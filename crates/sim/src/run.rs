@@ -51,7 +51,8 @@ pub fn run_subject<Pr: Probe>(
 }
 
 /// The names of the counters in a sample (the values of all counters at one time) of a run on this
-/// machine. The names of message counters (`messages.NAME` and `message_bytes.NAME`) are left out.
+/// machine. The names of counters that exist only if a message was sent (`messages.NAME`,
+/// `message_bytes.NAME` and `bytes_sent.LEVEL.LEVEL`) are left out.
 ///
 /// # Errors
 /// If the protocol cannot run on the machine.

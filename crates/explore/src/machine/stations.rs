@@ -390,7 +390,8 @@ impl<P: Protocol> Typed<P> {
             || !record.memory.is_empty()
             || !record.needs.is_empty()
             || !record.spends.is_empty();
-        let is_counted = record.uses == Hit::uses() && record.touches == [hit.way] && rows == [hit.row];
+        let is_counted =
+            record.uses == Hit::uses(hit.is_dirty) && record.touches == [hit.way] && rows == [hit.row];
         if is_answer && !does_more && is_counted && station == before {
             return Ok(true);
         }

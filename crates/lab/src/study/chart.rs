@@ -20,7 +20,7 @@ const FIGURES_MAX: usize = 100;
 const SERIES_MAX: usize = 24;
 
 /// The prefixes of the names of counters that are not known before a run.
-const LATE: [&str; 4] = ["messages.", "message_bytes.", "cycles.", "program."];
+const LATE: [&str; 5] = ["messages.", "message_bytes.", "bytes_sent.", "cycles.", "program."];
 
 /// The parts into which the energy of every machine is divided.
 const ENERGY: [&str; 8] = ["core", "l1", "l2", "noc", "dram", "lds", "links", "total"];

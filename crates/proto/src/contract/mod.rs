@@ -220,21 +220,24 @@ pub struct Hit<'a> {
     pub row: RowId,
     /// The bytes of the line.
     pub bytes: &'a [u8],
+    /// Whether the line has dirty bytes.
+    pub is_dirty: bool,
 }
 
 impl Hit<'_> {
     /// The counters that the controller's step for a hit reports: one tag lookup, one access, one
     /// hit and one read of the data array. A driver (such as the simulator) that skips the step
-    /// adds these counters itself.
+    /// adds these counters itself. `is_dirty` says whether the line has dirty bytes.
     #[inline]
     #[must_use]
-    pub fn uses() -> Uses {
+    pub fn uses(is_dirty: bool) -> Uses {
         Uses {
             tag_lookups: 1,
             accesses: 1,
             hits: 1,
             load_accesses: 1,
             load_hits: 1,
+            loads_of_dirty_lines: u32::from(is_dirty),
             data_reads: 1,
             ..Uses::default()
         }

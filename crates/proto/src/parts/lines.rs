@@ -36,7 +36,7 @@ pub fn hit<'a, T: Table>(
         Row::Do { actions: &[action], next: None, after: After::Done } if action == reply => {
             let row =
                 RowId { table: T::ID, row: (state.index() * T::Event::ALL.len() + event.index()) as u16 };
-            Some(Hit { way, row, bytes: array.bytes(way) })
+            Some(Hit { way, row, bytes: array.bytes(way), is_dirty: !array.dirty(way).is_empty() })
         }
         _ => None,
     }

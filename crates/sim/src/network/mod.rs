@@ -58,6 +58,8 @@ struct StationPlace {
     /// The number of the place at which the station (controller) is. Stations with the same number
     /// are at the same place and need no network between them.
     site: u32,
+    /// The number of the memory level to which the station (controller) belongs.
+    level: u8,
     departures: Departures,
 }
 
@@ -90,7 +92,8 @@ impl Network {
         let place_of = |(station, site): (&StationInfo, u32)| {
             let level = &levels[usize::from(station.level)];
             let place = placement.node(level, station.index);
-            StationPlace { place, site, departures: Departures::new(!level.is_bank()) }
+            let departures = Departures::new(!level.is_bank());
+            StationPlace { place, site, level: station.level, departures }
         };
         let places = stations.iter().zip(sites(levels, stations)).map(place_of).collect();
         let header_bytes = system.noc.header_bytes;
@@ -161,8 +164,10 @@ impl Network {
     ) -> bool {
         let Departure { from, queue_waits, .. } = *departure;
         let &Sent { to, message, name, payload_bytes, line, is_access } = sent;
-        let is_beside = self.places[from as usize].site == self.places[to as usize].site && from != to;
+        let (sender, receiver) = (&self.places[from as usize], &self.places[to as usize]);
+        let is_beside = sender.site == receiver.site && from != to;
         let bytes = self.bytes_of(payload_bytes);
+        reports.tally.message_between(sender.level, receiver.level, bytes);
         let past = PastMessage { at: engine.now(), from, to, name, line, dropped: false };
         if is_beside {
             reports.tally.beside_messages += 1;
@@ -268,6 +273,7 @@ mod tests {
     use proto::Per;
 
     use super::*;
+    use crate::memory::dram::DramTraffic;
     use crate::reports::counters::Tally;
     use crate::reports::progress::Watch;
 
@@ -289,7 +295,7 @@ mod tests {
         let stations: Vec<_> = (0..8).map(station).collect();
         let mut network = Network::new(&system, &[level], &stations, Some(drop)).unwrap();
         let (mut engine, mut probe) = (Engine::new(0), ());
-        let tally = Tally::new(core::iter::empty());
+        let tally = Tally::new(["l1".to_owned()].into_iter());
         let mut reports = Reports::new(&mut probe, tally, Watch::new(1), 0, 64);
         let mut send = |name, to, at| {
             let sent = Sent { to, message: 0, name, payload_bytes: 4, line: None, is_access: false };
@@ -300,6 +306,8 @@ mod tests {
         assert_eq!(lost, [false, true, false, false]);
         let events = core::iter::from_fn(|| engine.next()).map(|(when, _)| when);
         assert_eq!(events.collect::<Vec<_>>(), [10, 10, 12]);
+        let entries = reports.tally.entries(&NocTraffic::default(), &DramTraffic::default());
+        assert_eq!(entries["bytes_sent.l1.l1"], 4 * u64::from(network.bytes_of(4)));
         let counts = &reports.tally.counts;
         assert_eq!((counts.dropped_messages, counts.dropped_bytes), (1, u64::from(network.bytes_of(4))));
     }

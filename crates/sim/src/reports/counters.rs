@@ -132,6 +132,9 @@ pub(crate) struct Tally {
     /// For each memory-side cache, its name and its traffic.
     pub(crate) memory_side: Vec<(String, SideTraffic)>,
     names: Vec<MessageCount>,
+    /// For each level, a list with an entry for each level: the bytes of the messages, with headers,
+    /// that the stations (controllers) of the first level have sent to those of the second level.
+    bytes_sent: Vec<Vec<u64>>,
     /// The number of messages between stations (controllers) that are at the same place, so that no
     /// network is used.
     pub(crate) beside_messages: u64,
@@ -148,7 +151,8 @@ impl Tally {
     /// The counters of a machine with these levels, all zero.
     pub(crate) fn new(names: impl Iterator<Item = String>) -> Tally {
         let levels: Vec<_> = names.map(|name| (name, LevelUses::default())).collect();
-        Tally { recent: vec![Uses::default(); levels.len()], levels, ..Tally::default() }
+        let bytes_sent = vec![vec![0; levels.len()]; levels.len()];
+        Tally { recent: vec![Uses::default(); levels.len()], levels, bytes_sent, ..Tally::default() }
     }
 
     /// These counters, with counters for the memory-side caches of these names.
@@ -165,6 +169,7 @@ impl Tally {
         sum.hits += uses.hits;
         sum.load_accesses += uses.load_accesses;
         sum.load_hits += uses.load_hits;
+        sum.loads_of_dirty_lines += uses.loads_of_dirty_lines;
         sum.load_bypasses += uses.load_bypasses;
         sum.misses += uses.misses;
         sum.bypasses += uses.bypasses;
@@ -221,15 +226,16 @@ impl Tally {
     /// Counts a hit in a cache of a memory level. Adds the counts in [`Hit::uses`], such as one tag
     /// lookup, to the counters of the level.
     #[inline]
-    pub(crate) fn hit(&mut self, level: u8) {
-        let Uses { tag_lookups, accesses, hits, load_accesses, load_hits, data_reads, .. } = Hit::uses();
+    pub(crate) fn hit(&mut self, level: u8, is_dirty: bool) {
+        let uses = Hit::uses(is_dirty);
         let sum = &mut self.recent[usize::from(level)];
-        sum.tag_lookups += tag_lookups;
-        sum.accesses += accesses;
-        sum.hits += hits;
-        sum.load_accesses += load_accesses;
-        sum.load_hits += load_hits;
-        sum.data_reads += data_reads;
+        sum.tag_lookups += uses.tag_lookups;
+        sum.accesses += uses.accesses;
+        sum.hits += uses.hits;
+        sum.load_accesses += uses.load_accesses;
+        sum.load_hits += uses.load_hits;
+        sum.loads_of_dirty_lines += uses.loads_of_dirty_lines;
+        sum.data_reads += uses.data_reads;
         self.count_step();
     }
 
@@ -284,6 +290,13 @@ impl Tally {
         };
         self.names[at].messages += 1;
         self.names[at].bytes += u64::from(bytes);
+    }
+
+    /// Counts the bytes of a message that a station (controller) of one level sends to a station of
+    /// another level, or of the same level. Stations at the same place count, too.
+    #[inline]
+    pub(crate) fn message_between(&mut self, from: u8, to: u8, bytes: u32) {
+        self.bytes_sent[usize::from(from)][usize::from(to)] += u64::from(bytes);
     }
 
     /// The number of messages with this name that were sent.
@@ -385,6 +398,11 @@ impl Tally {
             put(format!("messages.{}", n.name), n.messages);
             put(format!("message_bytes.{}", n.name), n.bytes);
         }
+        for ((from, _), sent) in self.levels.iter().zip(&self.bytes_sent) {
+            for ((to, _), &bytes) in self.levels.iter().zip(sent).filter(|(_, bytes)| **bytes > 0) {
+                put(format!("bytes_sent.{from}.{to}"), bytes);
+            }
+        }
         put("noc_messages".into(), noc.messages);
         put("noc_bytes_sent".into(), noc.bytes);
         put("noc_bytes_received".into(), noc.delivered_bytes);
@@ -443,10 +461,12 @@ mod tests {
 
     #[test]
     fn a_hit_has_the_counts_of_a_step_that_hits() {
-        let [mut by_hit, mut by_step] = [0; 2].map(|_| Tally::new(["l1".to_owned()].into_iter()));
-        by_hit.hit(0);
-        by_step.uses(0, 0, &Hit::uses());
-        assert_eq!((&by_hit.recent, by_hit.recent_steps), (&by_step.recent, by_step.recent_steps));
+        for is_dirty in [false, true] {
+            let [mut by_hit, mut by_step] = [0; 2].map(|_| Tally::new(["l1".to_owned()].into_iter()));
+            by_hit.hit(0, is_dirty);
+            by_step.uses(0, 0, &Hit::uses(is_dirty));
+            assert_eq!((&by_hit.recent, by_hit.recent_steps), (&by_step.recent, by_step.recent_steps));
+        }
     }
 
     #[test]

@@ -10,6 +10,7 @@ pub(crate) struct LevelUses {
     pub(crate) hits: u64,
     pub(crate) load_accesses: u64,
     pub(crate) load_hits: u64,
+    pub(crate) loads_of_dirty_lines: u64,
     pub(crate) load_bypasses: u64,
     pub(crate) misses: u64,
     pub(crate) bypasses: u64,
@@ -52,6 +53,7 @@ impl LevelUses {
         self.hits += u64::from(uses.hits);
         self.load_accesses += u64::from(uses.load_accesses);
         self.load_hits += u64::from(uses.load_hits);
+        self.loads_of_dirty_lines += u64::from(uses.loads_of_dirty_lines);
         self.load_bypasses += u64::from(uses.load_bypasses);
         self.misses += u64::from(uses.misses);
         self.bypasses += u64::from(uses.bypasses);
@@ -85,6 +87,7 @@ impl LevelUses {
             ("hits", self.hits),
             ("load_accesses", self.load_accesses),
             ("load_hits", self.load_hits),
+            ("loads_of_dirty_lines", self.loads_of_dirty_lines),
             ("load_bypasses", self.load_bypasses),
             ("misses", self.misses),
             ("bypasses", self.bypasses),

@@ -149,9 +149,9 @@ pub(crate) trait Fabric {
     /// Tells the protocol which arrays a launched kernel uses. The calls come in launch order.
     fn add_kernel(&mut self, uses: &[ArrayUse]);
     /// Answers a plain load, if it is a hit and its step has no effect but the answer. Executes
-    /// that step and returns the bytes. Otherwise returns `None`, without any change: the load
+    /// that step, and returns the bytes and whether the line has dirty bytes. Otherwise returns `None`, without any change: the load
     /// needs a normal step.
-    fn hit(&mut self, to: StationId, load: &Load) -> Option<&[u8]>;
+    fn hit(&mut self, to: StationId, load: &Load) -> Option<(&[u8], bool)>;
     /// Gives a station (controller) a request.
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects);
     /// Delivers a message that was sent to a station (controller).
@@ -538,7 +538,7 @@ impl<P: Protocol> Fabric for Stations<P> {
     }
 
     #[inline]
-    fn hit(&mut self, to: StationId, load: &Load) -> Option<&[u8]> {
+    fn hit(&mut self, to: StationId, load: &Load) -> Option<(&[u8], bool)> {
         if !self.skips_hits {
             return None;
         }
@@ -546,7 +546,7 @@ impl<P: Protocol> Fabric for Stations<P> {
         self.fx.coverage.fire(hit.row.table, usize::from(hit.row.row));
         self.uses += 1;
         self.recency[to as usize].touch(hit.way, self.uses);
-        Some(hit.bytes)
+        Some((hit.bytes, hit.is_dirty))
     }
 
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects) {

@@ -137,9 +137,9 @@ impl TimedStations {
         station: StationId,
         load: &Load,
     ) -> Option<(&[u8], Cycle)> {
-        let bytes = self.fabric.hit(station, load)?;
+        let (bytes, is_dirty) = self.fabric.hit(station, load)?;
         let timed = &self.stations[station as usize];
-        reports.tally.hit(timed.level);
+        reports.tally.hit(timed.level, is_dirty);
         reports.probe.serve(station, "request", Some(load.line), now, now + 1);
         Some((bytes, now + timed.timing.latency_cycles + timed.timing.path_cycles))
     }

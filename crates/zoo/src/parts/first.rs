@@ -160,6 +160,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
     /// Answers a load with the bytes of the line.
     pub fn reply<P: Protocol>(&self, way: Way, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) {
         cx.fx.uses.data_reads += 1;
+        cx.fx.uses.loads_of_dirty_lines += u32::from(self.is_dirty(Some(way)));
         cx.fx.reply(ask.slot, self.array.read(way));
     }
 
