@@ -3,8 +3,10 @@
 
 pub(crate) mod bytes;
 pub mod dram;
+mod dram_spec;
 pub(crate) mod operations;
 mod scheduler;
 pub(crate) mod side;
+mod spacing;
 
 pub use bytes::Memory;
