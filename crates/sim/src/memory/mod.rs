@@ -1,6 +1,7 @@
 //! Main memory: its bytes, its timing, the caches in front of it, and the operations that are
 //! outstanding.
 
+mod behind;
 pub(crate) mod bytes;
 pub mod dram;
 mod dram_spec;
