@@ -11,7 +11,7 @@
 
 use proto::{Homes, LineAddr};
 
-pub use crate::memory::dram_spec::{DramScheduler, DramSpec};
+pub use crate::memory::dram_spec::{ChannelSpread, DramScheduler, DramSpec};
 use crate::memory::spacing::Spacing;
 use crate::queue::Cycle;
 
@@ -148,7 +148,8 @@ impl Dram {
     /// The channel, the bank (counted over all channels) and the row of a byte.
     ///
     /// The bank is a hash of the row number, so that arrays at a distance of a power of two do not
-    /// collide in one bank.
+    /// collide in one bank. If the shares of channels are folded, bytes of two shares may have one
+    /// place.
     #[must_use]
     pub fn place(&self, byte: impl Into<ByteLocation>) -> (usize, usize, u64) {
         let ByteLocation { chiplet, local, .. } = byte.into();
@@ -156,7 +157,11 @@ impl Dram {
         let channels = self.channels_each;
         let banks = u64::from(self.spec.banks_per_channel.get());
         let chunk = local / interleave;
-        let mut channel = (chunk + chunk / channels / 7) % channels;
+        let shares = match self.spec.channel_spread {
+            ChannelSpread::Even => channels,
+            ChannelSpread::Folded => channels.next_power_of_two(),
+        };
+        let mut channel = (chunk + chunk / shares / 7) % shares % channels;
         let within = chunk / channels * interleave + local % interleave;
         let mut row = within / u64::from(self.spec.row_bytes.get());
         if chiplet > 0 || self.sharers > 1 {
@@ -297,6 +302,7 @@ pub(super) mod tests {
             banks_per_channel: n(8),
             row_bytes: n(1024),
             interleave_bytes: n(256),
+            channel_spread: ChannelSpread::Even,
             channel_bytes_per_cycle: n(16),
             base_latency_cycles: 50,
             row_hit_cycles: 10,
@@ -354,6 +360,19 @@ pub(super) mod tests {
                 rows.iter().map(|&(bank, row, _)| (bank, row)).collect();
             assert_eq!(distinct.len(), rows.len(), "{chiplets} chiplets: two of them share a row");
         }
+    }
+
+    #[test]
+    fn folded_channels_have_one_or_two_of_the_shares_of_the_next_power_of_two() {
+        let chunks = |channels, channel_spread| {
+            let dram = Dram::new(&DramSpec { channels: n(channels), channel_spread, ..spec() }, 1);
+            let mut chunks = vec![0; channels as usize];
+            (0..32 * 7 * 3).for_each(|chunk: u64| chunks[dram.place(chunk * 256).0] += 1);
+            chunks
+        };
+        assert_eq!(chunks(24, ChannelSpread::Even), [28; 24]);
+        assert_eq!(chunks(24, ChannelSpread::Folded), [vec![42; 8], vec![21; 16]].concat());
+        assert_eq!(chunks(16, ChannelSpread::Folded), [42; 16]);
     }
 
     #[test]

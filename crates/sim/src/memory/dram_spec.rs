@@ -24,6 +24,25 @@ impl DramScheduler {
     }
 }
 
+/// The rule that spreads the bytes of a chiplet over its memory channels, `interleave_bytes` at a time.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ChannelSpread {
+    /// Each channel has the same share.
+    #[default]
+    Even,
+    /// The shares of the next power of two are folded: the channel is the number of the share modulo
+    /// the number of channels. If the number of channels is no power of two, the first channels have
+    /// twice the share of the others.
+    Folded,
+}
+
+impl ChannelSpread {
+    fn is_even(&self) -> bool {
+        *self == ChannelSpread::Even
+    }
+}
+
 /// The number of accesses among which a channel selects, if the description does not give it.
 const QUEUE_ENTRIES: NonZeroU32 = NonZeroU32::new(64).unwrap();
 /// The longest time for which a channel prefers other accesses, if the description does not give it.
@@ -41,6 +60,9 @@ pub struct DramSpec {
     pub row_bytes: NonZeroU32,
     /// The number of consecutive bytes that lie on one channel before the next channel follows.
     pub interleave_bytes: NonZeroU32,
+    /// The rule that spreads bytes over channels.
+    #[serde(default, skip_serializing_if = "ChannelSpread::is_even")]
+    pub channel_spread: ChannelSpread,
     /// The number of bytes that a channel's data bus carries in one cycle.
     pub channel_bytes_per_cycle: NonZeroU32,
     /// Cycles of the round trip through the memory controller and wires, without the time in the
