@@ -296,6 +296,17 @@ mod tests {
             self.caches.access(now, LineAddr(line), access, &mut self.traffic, &mut behind)
         }
 
+        /// The accesses of an access that reach DRAM later: for each, the cycle at which it reaches DRAM,
+        /// whether it writes, and whether the access waits for it.
+        fn deferred(&mut self, now: Cycle, line: u64, access: Access) -> Vec<(Cycle, bool, bool)> {
+            let (dram, homes, probe) = (&mut self.dram, &self.homes, &mut ());
+            let (line_bytes, deferred) = (64, Some(Vec::new()));
+            let mut behind = Behind { dram, homes, line_bytes, probe, deferred, dram_wait: 0, side_wait: 0 };
+            self.caches.access(now, LineAddr(line), access, &mut self.traffic, &mut behind);
+            let deferred = behind.deferred.unwrap().into_iter();
+            deferred.map(|d| (d.request.arrived, d.request.written_bytes.is_some(), d.is_awaited)).collect()
+        }
+
         /// The reads and writes of DRAM.
         fn dram(&self) -> (u64, u64) {
             (self.dram.traffic().reads, self.dram.traffic().writes)
@@ -403,6 +414,19 @@ mod tests {
         side.access(9000, 6, Access::Read);
         let far = side.traffic[1].1;
         assert_eq!((side.near().lines_written_out, far.bypasses, side.dram()), (1, 1, (4, 1)));
+    }
+
+    #[test]
+    fn an_access_waits_for_its_fill_and_not_for_the_write_of_an_evicted_line() {
+        let mut side = Side::new(&[(256, 5, BACK), (256, 40, BACK)]);
+        assert_eq!(side.deferred(0, 0, WORD), []);
+        assert_eq!(side.deferred(100, 2, Access::Read), [(145, false, true)]);
+        let mut near = Side::new(&[(256, 5, BACK)]);
+        near.deferred(0, 0, WORD);
+        near.deferred(0, 2, Access::Read);
+        assert_eq!(near.deferred(100, 4, Access::Read), [(105, false, true), (105, true, false)]);
+        let mut through = Side::new(&[(256, 5, SideWrite::Update)]);
+        assert_eq!(through.deferred(0, 0, WORD), [(5, true, true)]);
     }
 
     fn accesses() -> impl Strategy<Value = Vec<(u64, u64, Access)>> {
