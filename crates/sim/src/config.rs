@@ -325,5 +325,16 @@ mod tests {
         assert_eq!(queues("write_low_entries = 6"), ["dram.write_low_entries"]);
         let high = "write_entries = 8\nwrite_high_entries = 9\nwrite_low_entries = 2";
         assert_eq!(queues(high), ["dram.write_high_entries"]);
+        assert_eq!(queues("row_cycle_cycles = 0\nbank_groups = 0"), [""; 0]);
+        assert_eq!(queues("row_cycle_cycles = 5"), ["dram.row_cycle_cycles"]);
+        let ordered = |keys: &str| queues(&format!("scheduler = \"open-row-first\"\n{keys}"));
+        let times = "row_cycle_cycles = 5\nrow_to_row_cycles = 6\nread_to_write_cycles = 7";
+        assert_eq!(ordered(times), [""; 0]);
+        assert_eq!(ordered("write_to_read_cycles = 1048577"), ["dram.write_to_read_cycles"]);
+        assert_eq!(ordered("bank_groups = 4\ngroup_bytes_per_cycle = 8"), [""; 0]);
+        assert_eq!(ordered("bank_groups = 4\ngroup_bytes_per_cycle = 9"), ["dram.group_bytes_per_cycle"]);
+        assert_eq!(ordered("bank_groups = 4"), ["dram.group_bytes_per_cycle"]);
+        assert_eq!(ordered("group_bytes_per_cycle = 8"), ["dram.group_bytes_per_cycle"]);
+        assert_eq!(ordered("bank_groups = 3\ngroup_bytes_per_cycle = 8"), ["dram.bank_groups"]);
     }
 }

@@ -28,6 +28,10 @@ pub(crate) enum Event {
     MemoryStart(u32),
     /// This memory channel may serve a request that waits.
     MemoryServe(u32),
+    /// This access of a memory-side cache reaches its memory channel.
+    MemoryFill(u32),
+    /// The data of this access of a memory-side cache arrive.
+    MemoryFilled(u32),
     /// Memory's answer to this operation on memory enters the network.
     MemoryReturn(u32),
     /// Memory's answer to this operation reaches its station (controller).

@@ -8,7 +8,6 @@ use explore::{Trace, Word};
 use proto::issue::IssueRule;
 use proto::{LineAddr, WritePolicy};
 use sim::config::{self, Acknowledges, EndOfKernel, PagePlacement, PageSpec, Per, System};
-use sim::dram::DramScheduler;
 use sim::noc::Topology;
 
 use super::roles::ThreadRoles;
@@ -100,7 +99,7 @@ impl AddressMap {
             system.dram.channels = NonZeroU32::MIN.saturating_add(system.chiplets - 1);
         }
         // The moves decide when memory performs operations.
-        system.dram.scheduler = DramScheduler::OldestFirst;
+        system.dram = system.dram.oldest_first();
         system.memory_side.clear();
         system.pages = PageSpec { bytes: self.line_bytes as u32, placement: PagePlacement::FirstTouch };
         system.issue_rule = rule(bounds.core);

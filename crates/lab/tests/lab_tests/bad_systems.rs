@@ -126,6 +126,39 @@ fn impossible_queues_of_memory_are_refused_with_their_place() {
 }
 
 #[test]
+fn impossible_minimum_times_of_memory_are_refused_with_their_place() {
+    let refused = |keys: &str, column, parts: &[&str]| {
+        let (from, keys) = ("channels = 4 ", format!("{keys}\nchannels = 4 "));
+        assert_error(from, &keys, column, parts);
+    };
+    let keys = [
+        "row_cycle_cycles",
+        "row_to_row_cycles",
+        "bank_groups",
+        "group_bytes_per_cycle",
+        "read_to_write_cycles",
+        "write_to_read_cycles",
+    ];
+    for key in keys {
+        let of_key = format!("dram.{key}");
+        let column = key.len() + 4;
+        // The first key that is at fault is reported.
+        refused(&format!("{key} = 2"), column, &[&of_key, "2, expected 0", "`open-row-first`"]);
+        refused(&format!("{key} = -1"), column, &["`-1`", "0 to 4294967295"]);
+        let large = format!("{key} = 1048577\nscheduler = \"open-row-first\"");
+        refused(&large, column, &[&of_key, "1048577, expected at most 1048576"]);
+    }
+    let ordered = |keys: &str, column, parts: &[&str]| {
+        refused(&format!("{keys}\nscheduler = \"open-row-first\""), column, parts);
+    };
+    ordered("bank_groups = 3", 15, &["dram.bank_groups", "3, expected a divisor", "8"]);
+    ordered("group_bytes_per_cycle = 8", 25, &["8 without `dram.bank_groups`"]);
+    ordered("group_bytes_per_cycle = 0\nbank_groups = 4", 25, &["0 with 4 `dram.bank_groups`"]);
+    let wide = "group_bytes_per_cycle = 65\nbank_groups = 4";
+    ordered(wide, 25, &["65, expected at most `dram.channel_bytes_per_cycle`"]);
+}
+
+#[test]
 fn broken_toml_and_missing_keys_have_a_place() {
     assert_error("count = 8 ", "count = = 8 ", 9, &[]);
     let twice = TEXT.replacen("name = ", "name = \"again\"\nname = ", 1);

@@ -3,6 +3,7 @@
 use proto::words::counted;
 
 use super::{Acknowledges, System, WritePolicy};
+use crate::memory::dram::DramScheduler;
 use crate::network::noc::NocSpec;
 
 /// A wrong value in a machine description: its key, and a text with the value found and the value
@@ -304,6 +305,7 @@ impl System {
             found.push(Problem::new("dram", "row_miss_cycles", message));
         }
         self.check_dram_queues(found);
+        self.check_dram_spacing(found);
     }
 
     fn check_dram_queues(&self, found: &mut Vec<Problem>) {
@@ -341,6 +343,36 @@ impl System {
             let message = format!("{low} entries, expected at most `dram.write_high_entries`, {high}");
             found.push(Problem::new("dram", "write_low_entries", message));
         }
+    }
+
+    /// Finds the wrong minimum times between accesses to memory.
+    fn check_dram_spacing(&self, found: &mut Vec<Problem>) {
+        let dram = &self.dram;
+        for (key, value) in dram.spacing() {
+            let expected = if value > 0 && dram.scheduler == DramScheduler::OldestFirst {
+                "0, or the `dram.scheduler` `open-row-first`"
+            } else if value > 1 << 20 {
+                "at most 1048576"
+            } else {
+                continue;
+            };
+            found.push(Problem::new("dram", key, format!("{value}, expected {expected}")));
+        }
+        let (groups, banks) = (dram.bank_groups, dram.banks_per_channel.get());
+        let (bytes, of_channel) = (dram.group_bytes_per_cycle, dram.channel_bytes_per_cycle.get());
+        if groups > 0 && !banks.is_multiple_of(groups) {
+            let message = format!("{groups}, expected a divisor of `dram.banks_per_channel`, {banks}");
+            found.push(Problem::new("dram", "bank_groups", message));
+        }
+        let message = match (groups, bytes) {
+            (0, 1..) => format!("{bytes} without `dram.bank_groups`, expected both"),
+            (1.., 0) => format!("0 with {groups} `dram.bank_groups`, expected both"),
+            _ if bytes > of_channel => {
+                format!("{bytes}, expected at most `dram.channel_bytes_per_cycle`, {of_channel}")
+            }
+            _ => return,
+        };
+        found.push(Problem::new("dram", "group_bytes_per_cycle", message));
     }
 
     fn check_energy(&self, found: &mut Vec<Problem>) {

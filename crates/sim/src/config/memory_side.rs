@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Problem, System, number};
-use crate::memory::dram::DramScheduler;
 
 /// The rule of a memory-side cache for the bytes of a write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize, Serialize)]
@@ -109,14 +108,6 @@ impl System {
             if self.memory_side[..at].iter().any(|other| other.name == cache.name) {
                 let name = &cache.name;
                 add("name", format!("two memory-side caches `{name}`, expected different names"));
-            }
-            if cache.bytes > 0 && self.dram.scheduler == DramScheduler::OpenRowFirst {
-                let message = format!(
-                    "a memory-side cache `{}` with the `dram.scheduler` `open-row-first`, expected \
-                     `oldest-first`",
-                    cache.name
-                );
-                add("bytes", message);
             }
         }
     }

@@ -75,6 +75,6 @@ pub(super) fn some_positive_u64<'de, D: Deserializer<'de>>(from: D) -> Result<Op
 /// Whether a number is zero, which is its default value. The text of a machine description leaves
 /// such a number out.
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-pub(super) fn is_zero(number: &u32) -> bool {
+pub(crate) fn is_zero(number: &u32) -> bool {
     *number == 0
 }

@@ -157,6 +157,8 @@ impl<Pr: Probe> Machine<'_, Pr> {
             | Event::Depart(_)
             | Event::MemoryDepart(_)
             | Event::MemoryServe(_)
+            | Event::MemoryFill(_)
+            | Event::MemoryFilled(_)
             | Event::MemoryReturn(_)
             | Event::Launch
             | Event::Dispatch => Choice::None,

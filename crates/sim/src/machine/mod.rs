@@ -216,6 +216,10 @@ impl<'a, Pr: Probe> Machine<'a, Pr> {
             Event::MemoryServe(channel) => {
                 self.memory.serve(&mut self.engine, &mut self.reports, channel);
             }
+            Event::MemoryFill(access) => {
+                self.memory.fill(&mut self.engine, &mut self.reports, access);
+            }
+            Event::MemoryFilled(access) => self.memory.filled(&mut self.engine, access),
             Event::MemoryReturn(op) => {
                 self.memory.send_answer(&mut self.engine, &mut self.reports, &mut self.network, op);
             }

@@ -9,100 +9,11 @@
 //! accesses to one line complete in order. The completion of an access is known when it arrives. With
 //! [`DramScheduler::OpenRowFirst`], the module `scheduler` selects the next access.
 
-use core::num::NonZeroU32;
-
 use proto::{Homes, LineAddr};
-use serde::{Deserialize, Serialize};
 
+pub use crate::memory::dram_spec::{ChannelSpread, DramScheduler, DramSpec};
+use crate::memory::spacing::Spacing;
 use crate::queue::Cycle;
-
-/// The rule by which a memory channel selects the next access.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum DramScheduler {
-    /// Select the access that arrived first. Accesses wait in one queue without a limit.
-    #[default]
-    OldestFirst,
-    /// Select the oldest access to the open row of a bank, or the bank's oldest access if none is to
-    /// the open row. Among the banks that are ready, serve the oldest access (FR-FCFS).
-    OpenRowFirst,
-}
-
-impl DramScheduler {
-    fn is_oldest_first(&self) -> bool {
-        *self == DramScheduler::OldestFirst
-    }
-}
-
-/// The number of accesses among which a channel selects, if the description does not give it.
-const QUEUE_ENTRIES: NonZeroU32 = NonZeroU32::new(64).unwrap();
-/// The longest time for which a channel prefers other accesses, if the description does not give it.
-const QUEUE_WAIT_MAX_CYCLES: u32 = 10_000;
-
-/// Settings of the memory of a machine. Times are in cycles of the GPU clock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct DramSpec {
-    /// The number of independent memory channels.
-    pub channels: NonZeroU32,
-    /// The number of banks of each channel.
-    pub banks_per_channel: NonZeroU32,
-    /// The size of a row of a bank, in bytes.
-    pub row_bytes: NonZeroU32,
-    /// The number of consecutive bytes that lie on one channel before the next channel follows.
-    pub interleave_bytes: NonZeroU32,
-    /// The number of bytes that a channel's data bus carries in one cycle.
-    pub channel_bytes_per_cycle: NonZeroU32,
-    /// Cycles of the round trip through the memory controller and wires, without the time in the
-    /// bank (`row_hit_cycles` or `row_miss_cycles`).
-    pub base_latency_cycles: u32,
-    /// Cycles from the command to the data, if the row of the access is open.
-    pub row_hit_cycles: u32,
-    /// Cycles from the command to the data, if the bank must first close another row and open the
-    /// row of the access.
-    pub row_miss_cycles: u32,
-    /// The rule by which a channel selects the next access. The keys below have an effect only with
-    /// `open-row-first`.
-    #[serde(default, skip_serializing_if = "DramScheduler::is_oldest_first")]
-    pub scheduler: DramScheduler,
-    /// The number of accesses among which a channel selects. Later accesses wait in order of
-    /// arrival. If absent, 64.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue_entries: Option<NonZeroU32>,
-    /// The number of entries of a channel's second queue, which holds the writes. If absent, reads
-    /// and writes share one queue.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_entries: Option<NonZeroU32>,
-    /// The number of queued writes at which a channel begins to prefer writes to reads. Needed with
-    /// `write_entries`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_high_entries: Option<NonZeroU32>,
-    /// A channel that prefers writes prefers reads again when fewer writes than this number are
-    /// queued. Needed with `write_entries`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub write_low_entries: Option<NonZeroU32>,
-    /// The longest time for which a channel prefers other accesses to a queued one. After it, the
-    /// channel serves the oldest access first. If absent, 10,000.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub queue_wait_max_cycles: Option<u32>,
-}
-
-impl DramSpec {
-    /// The number of accesses among which a channel with the rule `open-row-first` selects.
-    #[must_use]
-    pub(crate) fn queue_entries(&self) -> usize {
-        self.queue_entries.unwrap_or(QUEUE_ENTRIES).get() as usize
-    }
-
-    /// The longest time for which a channel prefers other accesses to a queued one.
-    #[must_use]
-    pub(crate) fn queue_wait_max_cycles(&self) -> u32 {
-        match self.scheduler {
-            DramScheduler::OldestFirst => 0,
-            DramScheduler::OpenRowFirst => self.queue_wait_max_cycles.unwrap_or(QUEUE_WAIT_MAX_CYCLES),
-        }
-    }
-}
 
 /// The traffic of memory: counts of accesses, bytes and waits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -206,6 +117,7 @@ pub struct Dram {
     /// For each channel, the time at which its data bus is free. The unit is the time in which the
     /// bus moves one byte.
     bus_free_at: Vec<u64>,
+    spacing: Spacing,
     traffic: DramTraffic,
 }
 
@@ -221,6 +133,7 @@ impl Dram {
             banks: vec![Bank::default(); channels * spec.banks_per_channel.get() as usize],
             burst_bytes: None,
             bus_free_at: vec![0; channels],
+            spacing: Spacing::new(spec),
             traffic: DramTraffic::default(),
         }
     }
@@ -235,7 +148,8 @@ impl Dram {
     /// The channel, the bank (counted over all channels) and the row of a byte.
     ///
     /// The bank is a hash of the row number, so that arrays at a distance of a power of two do not
-    /// collide in one bank.
+    /// collide in one bank. If the shares of channels are folded, bytes of two shares may have one
+    /// place.
     #[must_use]
     pub fn place(&self, byte: impl Into<ByteLocation>) -> (usize, usize, u64) {
         let ByteLocation { chiplet, local, .. } = byte.into();
@@ -243,7 +157,11 @@ impl Dram {
         let channels = self.channels_each;
         let banks = u64::from(self.spec.banks_per_channel.get());
         let chunk = local / interleave;
-        let mut channel = (chunk + chunk / channels / 7) % channels;
+        let shares = match self.spec.channel_spread {
+            ChannelSpread::Even => channels,
+            ChannelSpread::Folded => channels.next_power_of_two(),
+        };
+        let mut channel = (chunk + chunk / shares / 7) % shares % channels;
         let within = chunk / channels * interleave + local % interleave;
         let mut row = within / u64::from(self.spec.row_bytes.get());
         if chiplet > 0 || self.sharers > 1 {
@@ -286,11 +204,14 @@ impl Dram {
             Some(_) => u64::from(bytes),
             None => u64::from(bytes).next_multiple_of(width).max(width),
         };
+        let ready = ready.max(self.spacing.group_ready_at(bank));
+        let idle = self.spacing.turnaround(channel, is_write) * width;
         let bus = &mut self.bus_free_at[channel];
-        let first_byte = (ready * width).max(*bus);
+        let first_byte = (ready * width).max(*bus + idle);
         *bus = first_byte + moved;
         // A cycle in which one burst ends and the next one begins counts for the next one.
         let from = first_byte / width;
+        self.spacing.transfer(from, channel, bank, moved, is_write);
         let until = (*bus / width).max(from + 1);
         let done = bus.div_ceil(width) + u64::from(self.spec.base_latency_cycles);
         let t = &mut self.traffic;
@@ -330,14 +251,21 @@ impl Dram {
     /// at which accesses to the row can begin.
     pub(super) fn open(&mut self, now: Cycle, bank: usize, row: u64) -> Cycle {
         self.banks[bank].open_row = row + 1;
+        self.spacing.open(now, bank);
         now + u64::from(self.spec.row_miss_cycles.saturating_sub(self.spec.row_hit_cycles))
     }
 
-    /// The first cycle at which an access to an open row can begin, so that its data find the
-    /// channel's data bus free.
-    pub(super) fn bus_ready_at(&self, channel: usize) -> Cycle {
+    /// The first cycle at which a bank can begin to open a row.
+    pub(super) fn can_open_at(&self, bank: usize) -> Cycle {
+        self.spacing.can_open_at(bank)
+    }
+
+    /// The first cycle at which an access to an open row of a bank can begin, so that its data find
+    /// the channel's data bus and the bank's group free.
+    pub(super) fn can_transfer_at(&self, channel: usize, bank: usize, is_write: bool) -> Cycle {
         let width = u64::from(self.spec.channel_bytes_per_cycle.get());
-        (self.bus_free_at[channel] / width).saturating_sub(u64::from(self.spec.row_hit_cycles))
+        let bus = self.bus_free_at[channel] / width + self.spacing.turnaround(channel, is_write);
+        bus.max(self.spacing.group_ready_at(bank)).saturating_sub(u64::from(self.spec.row_hit_cycles))
     }
 
     /// Serves an access, which arrived at cycle `arrived`. It begins at cycle `now`, and its row is
@@ -359,6 +287,8 @@ impl Dram {
 
 #[cfg(test)]
 pub(super) mod tests {
+    use core::num::NonZeroU32;
+
     use super::*;
     use proptest::prelude::*;
 
@@ -372,6 +302,7 @@ pub(super) mod tests {
             banks_per_channel: n(8),
             row_bytes: n(1024),
             interleave_bytes: n(256),
+            channel_spread: ChannelSpread::Even,
             channel_bytes_per_cycle: n(16),
             base_latency_cycles: 50,
             row_hit_cycles: 10,
@@ -382,6 +313,12 @@ pub(super) mod tests {
             write_high_entries: None,
             write_low_entries: None,
             queue_wait_max_cycles: None,
+            row_cycle_cycles: 0,
+            row_to_row_cycles: 0,
+            bank_groups: 0,
+            group_bytes_per_cycle: 0,
+            read_to_write_cycles: 0,
+            write_to_read_cycles: 0,
         }
     }
 
@@ -423,6 +360,19 @@ pub(super) mod tests {
                 rows.iter().map(|&(bank, row, _)| (bank, row)).collect();
             assert_eq!(distinct.len(), rows.len(), "{chiplets} chiplets: two of them share a row");
         }
+    }
+
+    #[test]
+    fn folded_channels_have_one_or_two_of_the_shares_of_the_next_power_of_two() {
+        let chunks = |channels, channel_spread| {
+            let dram = Dram::new(&DramSpec { channels: n(channels), channel_spread, ..spec() }, 1);
+            let mut chunks = vec![0; channels as usize];
+            (0..32 * 7 * 3).for_each(|chunk: u64| chunks[dram.place(chunk * 256).0] += 1);
+            chunks
+        };
+        assert_eq!(chunks(24, ChannelSpread::Even), [28; 24]);
+        assert_eq!(chunks(24, ChannelSpread::Folded), [vec![42; 8], vec![21; 16]].concat());
+        assert_eq!(chunks(16, ChannelSpread::Folded), [42; 16]);
     }
 
     #[test]

@@ -14,9 +14,10 @@ use proto::{
 use crate::config::System;
 use crate::engine::{Engine, Event};
 use crate::memory::Memory;
+use crate::memory::behind::{Access, Behind, Fills, Ready};
 use crate::memory::dram::{ByteLocation, Dram, DramScheduler, DramTraffic};
 use crate::memory::scheduler::{Request, Scheduler};
-use crate::memory::side::{Access, Behind, MemorySide};
+use crate::memory::side::MemorySide;
 use crate::network::noc::NocNode;
 use crate::network::{Departure, Network};
 use crate::queue::Cycle;
@@ -124,6 +125,8 @@ pub(crate) struct MainMemory {
     /// The requests that wait for memory. `None` if memory serves them in order of arrival, so that
     /// the end of an access is known when it arrives.
     scheduler: Option<Box<Scheduler>>,
+    /// The operations that wait for accesses of memory-side caches, if `side` and `scheduler` exist.
+    fills: Fills,
     line_bytes: u32,
     /// For each bank, the network node at which the memory of its lines is attached.
     places: Vec<NocNode>,
@@ -166,6 +169,7 @@ impl MainMemory {
                 DramScheduler::OldestFirst => None,
                 DramScheduler::OpenRowFirst => Some(Box::new(Scheduler::new(&system.dram))),
             },
+            fills: Fills::default(),
             line_bytes: system.sector_bytes(),
             places: (0..banks).map(|bank| network.memory_place(bank, banks)).collect(),
             paths: (0..).zip(stations).map(path).collect(),
@@ -310,7 +314,7 @@ impl MainMemory {
         if changed {
             reports.watch.progress(now);
         }
-        if let Some(scheduler) = &mut self.scheduler {
+        if let (Some(scheduler), None) = (&mut self.scheduler, &self.side) {
             let located = ByteLocation::of(line, homes, line_bytes);
             let (channel, bank, row) = self.dram.place(located);
             let written_bytes = written.map(ByteMask::count);
@@ -329,7 +333,8 @@ impl MainMemory {
             return;
         }
         let (dram, probe) = (&mut self.dram, &mut *reports.probe);
-        let mut behind = Behind { dram, homes, line_bytes, probe, dram_wait: 0, side_wait: 0 };
+        let deferred = self.scheduler.as_ref().map(|_| Vec::new());
+        let mut behind = Behind { dram, homes, line_bytes, probe, deferred, dram_wait: 0, side_wait: 0 };
         let traffic = &mut reports.tally.memory_side;
         let mut serve = |access: Access| match &mut self.side {
             None => behind.access(now, line, access),
@@ -339,7 +344,43 @@ impl MainMemory {
         let read = read_bytes.map_or(now, |_| serve(reads));
         let done = written.map_or(read, |mask| serve(Access::Write(mask)).max(read));
         let waits = (behind.dram_wait, behind.side_wait);
-        self.answer_at(engine, number, done, waits);
+        let Some(deferred) = behind.deferred else { return self.answer_at(engine, number, done, waits) };
+        transit.queue_waits = transit.queue_waits.at_side(waits.1);
+        for (access, at) in self.fills.begin(line, number, done, &deferred) {
+            engine.at(at, Event::MemoryFill(access));
+        }
+        self.answer_filled(engine, line);
+    }
+
+    /// Gives an access of a memory-side cache to its memory channel.
+    #[inline(never)]
+    pub(crate) fn fill<Pr: Probe>(
+        &mut self,
+        engine: &mut Engine,
+        reports: &mut Reports<'_, Pr>,
+        access: u32,
+    ) {
+        let (Some(scheduler), Some(request)) = (&mut self.scheduler, self.fills.request(access)) else {
+            return;
+        };
+        scheduler.arrive(request);
+        self.serve(engine, reports, request.channel as u32);
+    }
+
+    /// Records that the data of an access of a memory-side cache have arrived.
+    #[inline(never)]
+    pub(crate) fn filled(&mut self, engine: &mut Engine, access: u32) {
+        if let Some(line) = self.fills.arrived(access) {
+            self.answer_filled(engine, line);
+        }
+    }
+
+    /// Schedules the answers to the operations on a line that wait for no access of a memory-side cache
+    /// and for no earlier operation.
+    fn answer_filled(&mut self, engine: &mut Engine, line: LineAddr) {
+        while let Some(Ready { number, at, dram_wait }) = self.fills.answer(engine.now(), line) {
+            self.answer_at(engine, number, at, (dram_wait, 0));
+        }
     }
 
     /// Serves the requests of a memory channel that can be served now. If others wait, schedules the
@@ -358,7 +399,11 @@ impl MainMemory {
                 return next.into_iter().for_each(|at| engine.at(at, Event::MemoryServe(channel)));
             };
             served.read.iter().chain(&served.write).for_each(|access| reports.probe.dram(access));
-            self.answer_at(engine, served.number, served.done, (served.waited, 0));
+            if self.side.is_none() {
+                self.answer_at(engine, served.number, served.done, (served.waited, 0));
+            } else if self.fills.served(served.number, served.waited) {
+                engine.at(served.done, Event::MemoryFilled(served.number));
+            }
         }
     }
 

@@ -2,9 +2,11 @@
 //!
 //! A request waits in the queue of its channel. A bank that is free looks for requests to its open
 //! row, and takes the oldest of them. If no request is to its open row, it takes its oldest request,
-//! and opens the row of this request. A bank keeps its request until the channel serves it. A channel
-//! looks at the banks whose rows are open, and serves the oldest of their requests when the data bus
-//! is free. So the data bus serves open rows while other banks open theirs.
+//! and opens the row of this request as soon as the bank and the channel can open another row. If
+//! several banks wait for the channel, the one with the oldest request opens its row first. A bank
+//! keeps its request until the channel serves it. A channel looks at the banks whose rows are open,
+//! and serves the oldest of their requests whose data find the data bus and their group of banks free.
+//! So the data bus serves open rows while other banks open theirs.
 //!
 //! **Writes.** If the machine says so, writes wait in a second queue. The channel prefers reads until
 //! many writes are queued, then it prefers writes until few are left. It also serves writes while no
@@ -75,10 +77,19 @@ struct Queued {
 struct Taken {
     request: Request,
     order: u64,
-    /// The cycle at which the row of the request is open.
-    open_at: Cycle,
+    since: Cycle,
+    /// The cycle at which the row of the request is open. `None` if the bank has not begun to open it.
+    open_at: Option<Cycle>,
     /// Whether the bank did not have to open the row.
     is_row_hit: bool,
+}
+
+impl Taken {
+    /// The first cycle at which the data of the request find the data bus and their group free.
+    fn can_transfer_at(&self, dram: &Dram) -> Cycle {
+        let Request { channel, bank, read_bytes, .. } = self.request;
+        dram.can_transfer_at(channel, bank, read_bytes.is_none())
+    }
 }
 
 /// A bank: the request that it has taken, and the queued requests in order of arrival.
@@ -186,7 +197,8 @@ impl Scheduler {
                 break;
             }
         }
-        channel.serve(dram, now)
+        channel.open_rows(dram, now, first);
+        channel.serve(dram, now, &limits)
     }
 
     /// The cycle at which the channel can next serve a request, if no event of the channel is pending
@@ -197,9 +209,11 @@ impl Scheduler {
         if channel.reads + channel.writes == 0 && channel.banks.iter().all(|bank| bank.taken.is_none()) {
             return None;
         }
-        let bus = dram.bus_ready_at(number);
         let next = channel.banks.iter().enumerate().filter_map(|(at, bank)| match &bank.taken {
-            Some(taken) => Some(taken.open_at.max(bus)),
+            Some(taken) => Some(match taken.open_at {
+                Some(open_at) => open_at.max(taken.can_transfer_at(dram)),
+                None => dram.can_open_at(first + at),
+            }),
             None if bank.reads.is_empty() && bank.writes.is_empty() => None,
             None => Some(dram.bank_ready_at(first + at)),
         });
@@ -283,7 +297,7 @@ impl Channel {
     }
 
     /// Lets free banks take queued requests. Returns whether one did.
-    fn take(&mut self, dram: &mut Dram, now: Cycle, first: usize, limits: &Limits) -> bool {
+    fn take(&mut self, dram: &Dram, now: Cycle, first: usize, limits: &Limits) -> bool {
         let mut has_taken = false;
         for at in 0..self.banks.len() {
             let bank = &self.banks[at];
@@ -297,25 +311,53 @@ impl Channel {
                 continue;
             }
             let hit = queue.iter().position(|queued| dram.is_open(first + at, queued.request.row));
-            let Queued { request, order, .. } = queue.remove(if oldest_first { 0 } else { hit.unwrap_or(0) });
+            let Queued { request, order, since } =
+                queue.remove(if oldest_first { 0 } else { hit.unwrap_or(0) });
             *self.count(writes) -= 1;
             let is_row_hit = dram.is_open(first + at, request.row);
-            let open_at = if is_row_hit { now } else { dram.open(now, first + at, request.row) };
-            self.banks[at].taken = Some(Taken { request, order, open_at, is_row_hit });
+            let open_at = is_row_hit.then_some(now);
+            self.banks[at].taken = Some(Taken { request, order, since, open_at, is_row_hit });
             has_taken = true;
         }
         has_taken
     }
 
-    /// Serves the oldest request whose row is open, if its data find the data bus free.
-    fn serve(&mut self, dram: &mut Dram, now: Cycle) -> Option<Served> {
-        let open = self.banks.iter_mut().filter(|bank| bank.taken.is_some_and(|t| t.open_at <= now));
-        let oldest = open.min_by_key(|bank| bank.taken.map(|taken| taken.order))?;
-        let request = oldest.taken?.request;
-        if dram.bus_ready_at(request.channel) > now {
-            return None;
+    /// Begins to open the rows of requests that banks have taken, in the banks that can do so now. If
+    /// they cannot all begin, the bank with the oldest request begins.
+    fn open_rows(&mut self, dram: &mut Dram, now: Cycle, first: usize) {
+        loop {
+            let closed = self.banks.iter_mut().zip(first..).filter_map(|(bank, number)| {
+                let taken = bank.taken.as_mut().filter(|taken| taken.open_at.is_none())?;
+                (dram.can_open_at(number) <= now).then_some((number, taken))
+            });
+            let Some((number, taken)) = closed.min_by_key(|(_, taken)| taken.order) else { return };
+            taken.open_at = Some(dram.open(now, number, taken.request.row));
         }
-        let Taken { is_row_hit, .. } = oldest.taken.take()?;
+    }
+
+    /// The bank whose request the channel serves now. `None` if the channel can serve none.
+    ///
+    /// A request that finds the data bus or its group busy lets younger ones pass, because reads may go
+    /// on while a write waits for the data bus to turn around. It does not let them pass for longer
+    /// than the bound of the wait.
+    fn served_next(&self, dram: &Dram, now: Cycle, limits: &Limits) -> Option<usize> {
+        let open = self.banks.iter().enumerate().filter_map(|(at, bank)| {
+            let taken = bank.taken.as_ref()?;
+            taken.open_at.is_some_and(|open_at| open_at <= now).then_some((at, taken))
+        });
+        let (_, oldest) = open.clone().min_by_key(|(_, taken)| taken.order)?;
+        let is_overdue = now >= oldest.since + limits.wait_max_cycles;
+        let ready = open.filter(|(_, taken)| {
+            taken.can_transfer_at(dram) <= now && (!is_overdue || taken.order == oldest.order)
+        });
+        ready.min_by_key(|(_, taken)| taken.order).map(|(at, _)| at)
+    }
+
+    /// Serves the oldest request whose row is open and whose data find the data bus and their group
+    /// free.
+    fn serve(&mut self, dram: &mut Dram, now: Cycle, limits: &Limits) -> Option<Served> {
+        let at = self.served_next(dram, now, limits)?;
+        let Taken { request, is_row_hit, .. } = self.banks[at].taken.take()?;
         let Request { number, channel, bank, address, arrived, .. } = request;
         let queued = dram.traffic().queue_cycles;
         let mut access = |bytes, is_write, is_row_hit| {
@@ -330,251 +372,4 @@ impl Channel {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::memory::dram::DramScheduler;
-    use crate::memory::dram::tests::{n, spec};
-    use proptest::prelude::*;
-
-    /// A memory with one channel whose banks have rows of 1024 bytes.
-    fn open_rows() -> DramSpec {
-        DramSpec { channels: n(1), scheduler: DramScheduler::OpenRowFirst, ..spec() }
-    }
-
-    fn with_writes(entries: u32, high: u32, low: u32) -> DramSpec {
-        DramSpec {
-            write_entries: Some(n(entries)),
-            write_high_entries: Some(n(high)),
-            write_low_entries: Some(n(low)),
-            ..open_rows()
-        }
-    }
-
-    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-    enum Kind {
-        Read,
-        Write,
-        Update,
-    }
-
-    /// A request to a line of 64 bytes, which arrives at a cycle.
-    type Arrival = (Cycle, u64, Kind);
-
-    struct Run {
-        /// For each request, in the order in which they were served: its number and its time.
-        served: Vec<Served>,
-        dram: Dram,
-    }
-
-    impl Run {
-        fn numbers(&self) -> Vec<u32> {
-            self.served.iter().map(|served| served.number).collect()
-        }
-
-        fn done(&self, number: u32) -> Cycle {
-            self.served.iter().find(|served| served.number == number).unwrap().done
-        }
-    }
-
-    /// Serves requests, which arrive in this order, as the machine does: at each arrival, and at the
-    /// events for which the scheduler asks.
-    fn serve(spec: &DramSpec, arrivals: &[Arrival]) -> Run {
-        let mut dram = Dram::new(spec, 1);
-        let mut scheduler = Scheduler::new(spec);
-        let mut served = Vec::new();
-        let mut wakes = std::collections::BTreeSet::new();
-        let mut arrivals = (0..).zip(arrivals).peekable();
-        loop {
-            let next = arrivals.peek().map(|&(_, &(at, ..))| at);
-            let Some(now) = next.into_iter().chain(wakes.first().copied()).min() else { break };
-            let channels: Vec<usize> = if wakes.remove(&now) {
-                (0..spec.channels.get() as usize).collect()
-            } else {
-                let (number, &(_, line, kind)) = arrivals.next().unwrap();
-                let (channel, bank, row) = dram.place(line * 64);
-                let (reads, writes) = (kind != Kind::Write, kind != Kind::Read);
-                scheduler.arrive(Request {
-                    number,
-                    channel,
-                    bank,
-                    row,
-                    address: line * 64,
-                    read_bytes: reads.then_some(64),
-                    written_bytes: writes.then_some(64),
-                    arrived: now,
-                });
-                vec![channel]
-            };
-            for channel in channels {
-                while let Some(next) = scheduler.serve(&mut dram, now, channel) {
-                    served.push(next);
-                }
-                wakes.extend(scheduler.wake(&dram, now, channel));
-            }
-            assert!(wakes.first().is_none_or(|&at| at > now));
-        }
-        Run { served, dram }
-    }
-
-    /// Lines of the first bank that lie on two rows, four of each.
-    fn two_rows() -> ([u64; 4], [u64; 4]) {
-        let dram = Dram::new(&open_rows(), 1);
-        let (_, bank, row) = dram.place(0u64);
-        let other = (0..1 << 16).find(|line| {
-            let (_, at, of) = dram.place(line * 64);
-            at == bank && of != row
-        });
-        let other = other.unwrap();
-        assert!((0..4).all(|i| dram.place((other + i) * 64).1 == bank));
-        ([0, 1, 2, 3], [other, other + 1, other + 2, other + 3])
-    }
-
-    #[test]
-    fn requests_to_the_open_row_overtake_an_older_request_to_another_row() {
-        let (a, b) = two_rows();
-        let arrivals = [(0, a[0]), (1, b[0]), (2, a[1]), (3, b[1]), (4, a[2])];
-        let arrivals = arrivals.map(|(at, line)| (at, line, Kind::Read));
-        let run = serve(&open_rows(), &arrivals);
-        assert_eq!(run.numbers(), [0, 2, 4, 1, 3]);
-        let t = run.dram.traffic();
-        assert_eq!((t.reads, t.row_misses, t.row_hits, t.bytes), (5, 2, 3, 5 * 64));
-        // A miss takes 30 cycles, the bus 4 for each line, and the way back 50.
-        assert_eq!([0, 2, 4].map(|number| run.done(number)), [84, 88, 92]);
-        // The bank can open the other row 10 cycles (a hit) before the bus is free.
-        assert_eq!([1, 3].map(|number| run.done(number)), [32 + 30 + 4 + 50, 32 + 30 + 8 + 50]);
-        let mut oldest_first = Dram::new(&DramSpec { channels: n(1), ..spec() }, 1);
-        for (at, line, _) in arrivals {
-            oldest_first.access(at, line * 64, 64, false);
-        }
-        assert_eq!(oldest_first.traffic().row_misses, 5);
-    }
-
-    #[test]
-    fn the_bus_serves_open_rows_while_another_bank_opens_its_row() {
-        let (a, _) = two_rows();
-        let dram = Dram::new(&open_rows(), 1);
-        let other = (0..1 << 16).find(|line| dram.place(line * 64).1 != dram.place(0u64).1).unwrap();
-        let arrivals = [(0, a[0]), (100, other), (101, a[1]), (102, a[2])];
-        let run = serve(&open_rows(), &arrivals.map(|(at, line)| (at, line, Kind::Read)));
-        assert_eq!(run.numbers(), [0, 2, 3, 1]);
-        assert_eq!([1, 2].map(|number| run.done(number)), [100 + 30 + 4 + 50, 101 + 10 + 4 + 50]);
-    }
-
-    #[test]
-    fn a_full_queue_makes_requests_wait_in_order() {
-        let (a, b) = two_rows();
-        let arrivals = [(0, a[0]), (1, b[0]), (2, b[1]), (3, a[1])];
-        let arrivals = arrivals.map(|(at, line)| (at, line, Kind::Read));
-        let queue = |entries| DramSpec { queue_entries: Some(n(entries)), ..open_rows() };
-        // The bank takes request 0 at once. The queue has room for requests 1 and 2 only, so the
-        // bank does not see request 3 when it selects.
-        assert_eq!(serve(&queue(2), &arrivals).numbers(), [0, 1, 2, 3]);
-        assert_eq!(serve(&queue(3), &arrivals).numbers(), [0, 3, 1, 2]);
-        let wait = |entries| serve(&queue(entries), &arrivals).done(3);
-        assert!(wait(2) > wait(3));
-    }
-
-    #[test]
-    fn writes_wait_until_many_are_queued_or_no_read_is() {
-        let (a, b) = two_rows();
-        let reads = |from: Cycle| (0..40).map(move |i| (from + i, a[i as usize % 4], Kind::Read));
-        let write = |at, i: usize| (at, b[i], Kind::Write);
-        // Reads are queued all the time, and two writes are not many.
-        let arrivals: Vec<Arrival> = [write(0, 0), write(0, 1)].into_iter().chain(reads(0)).collect();
-        let run = serve(&with_writes(8, 3, 1), &arrivals);
-        assert_eq!(run.numbers().iter().position(|&number| number == 1), Some(41));
-        // The bank takes the first write at once, and three more are many.
-        let arrivals: Vec<Arrival> = (0..4).map(|i| write(0, i)).chain(reads(0)).collect();
-        let run = serve(&with_writes(8, 3, 1), &arrivals);
-        let at = |number| run.numbers().iter().position(|&served| served == number).unwrap();
-        assert!((0..4).all(|write| at(write) < at(20)), "{:?}", run.numbers());
-        // Without a queue for writes, they take their turns among the reads.
-        let run = serve(&open_rows(), &arrivals);
-        assert_eq!(run.numbers()[..3], [0, 1, 2]);
-    }
-
-    #[test]
-    fn a_read_does_not_overtake_a_queued_write_of_its_line_nor_the_reverse() {
-        let (a, b) = two_rows();
-        let arrivals = [
-            (0, a[0], Kind::Read),
-            (1, b[0], Kind::Write),
-            (2, a[1], Kind::Read),
-            (3, b[0], Kind::Read),
-            (4, a[2], Kind::Read),
-        ];
-        let run = serve(&with_writes(8, 8, 1), &arrivals);
-        assert!(run.done(1) < run.done(3), "{:?}", run.numbers());
-        let arrivals = [(0, a[0], Kind::Read), (1, b[0], Kind::Update), (2, b[0], Kind::Write)];
-        let run = serve(&with_writes(1, 1, 1), &arrivals);
-        assert_eq!(run.numbers(), [0, 1, 2]);
-        let t = run.dram.traffic();
-        assert_eq!((t.reads, t.writes, t.row_misses), (2, 2, 2));
-    }
-
-    #[test]
-    fn no_request_waits_much_longer_than_the_bound() {
-        let (a, b) = two_rows();
-        let bound = |cycles| DramSpec { queue_wait_max_cycles: Some(cycles), ..with_writes(8, 8, 1) };
-        // A read comes each cycle, so the open row is never without a request.
-        let reads = |from: Cycle| (from..5000).map(move |at| (at, a[at as usize % 4], Kind::Read));
-        for kind in [Kind::Read, Kind::Write] {
-            let arrivals: Vec<Arrival> = reads(0).take(4).chain([(4, b[0], kind)]).chain(reads(5)).collect();
-            let done = |cycles| serve(&bound(cycles), &arrivals).done(4);
-            // After the bound, the bank may finish one read, and then opens the row.
-            assert!((304..304 + 120).contains(&done(300)), "{kind:?}: {}", done(300));
-            assert!(done(1_000_000) > 5000, "{kind:?}");
-        }
-    }
-
-    fn kinds() -> impl Strategy<Value = Kind> {
-        prop_oneof![Just(Kind::Read), Just(Kind::Write), Just(Kind::Update)]
-    }
-
-    proptest! {
-        #[test]
-        fn all_requests_are_served_once_and_those_of_a_line_in_order(
-            steps in prop::collection::vec((0u64..12, 0u64..96, kinds()), 1..200),
-            entries in 1u32..9,
-            writes in prop::option::of((1u32..9, 1u32..9, 1u32..9)),
-            wait_max in prop_oneof![Just(0u32), 1u32..200, Just(10_000)],
-        ) {
-            let spec = match writes {
-                Some((size, high, low)) => with_writes(size, high.min(size), low.min(high).min(size)),
-                None => open_rows(),
-            };
-            let spec = DramSpec {
-                channels: n(2),
-                queue_entries: Some(n(entries)),
-                queue_wait_max_cycles: Some(wait_max),
-                ..spec
-            };
-            let mut now = 0;
-            let arrivals: Vec<Arrival> = steps
-                .iter()
-                .map(|&(wait, line, kind)| {
-                    now += wait;
-                    // Lines of few rows, so that banks have hits and conflicts.
-                    (now, line * 37 % 512, kind)
-                })
-                .collect();
-            let run = serve(&spec, &arrivals);
-            let mut numbers = run.numbers();
-            numbers.sort_unstable();
-            prop_assert_eq!(numbers, (0..arrivals.len() as u32).collect::<Vec<_>>());
-            let mut last = std::collections::BTreeMap::new();
-            for (number, &(at, line, _)) in (0..).zip(&arrivals) {
-                let done = run.done(number);
-                prop_assert!(done > at);
-                prop_assert!(done > last.insert(line, done).unwrap_or(0), "line {}", line);
-            }
-            let count = |with: Kind| arrivals.iter().filter(|&&(.., kind)| kind == with).count() as u64;
-            let t = run.dram.traffic();
-            prop_assert_eq!(t.reads, count(Kind::Read) + count(Kind::Update));
-            prop_assert_eq!(t.writes, count(Kind::Write) + count(Kind::Update));
-            prop_assert_eq!(t.row_hits + t.row_misses, t.reads + t.writes);
-            prop_assert_eq!(t.bytes, 64 * (t.reads + t.writes));
-            prop_assert_eq!(t.queue_cycles, run.served.iter().map(|served| served.waited).sum::<u64>());
-        }
-    }
-}
+mod tests;

@@ -8,54 +8,18 @@
 //!
 //! A write never needs a line's other bytes: the cache keeps the written bytes, and a read of the
 //! line later fetches the rest. An answer about a line is never earlier than an earlier answer about
-//! this line, as at DRAM: the cache keeps the cycle at which the last answer about a line leaves.
+//! this line, as at DRAM: the cache keeps the cycle at which the last answer about a line leaves. If
+//! DRAM serves accesses in another order than that of arrival, the cache knows only when an access
+//! reaches DRAM, and the module `behind` holds the answer back.
 
-use proto::{ByteMask, Home, Homes, LineAddr};
+use proto::{ByteMask, Home, LineAddr};
 
 use crate::config::{MemorySideSpec, SideWrite, System};
-use crate::memory::dram::{ByteLocation, Dram};
+use crate::memory::behind::{Access, Behind};
 use crate::queue::Cycle;
 use crate::reports::memory_side::SideTraffic;
 use crate::reports::probe::Probe;
 use crate::stations::fabric::LevelInfo;
-
-/// An access to one line of memory.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Access {
-    Read,
-    /// A read that a write of the same line follows at once: the first half of a read-modify-write.
-    ReadForUpdate,
-    Write(ByteMask),
-}
-
-/// Main memory behind all memory-side caches, for one operation.
-pub(crate) struct Behind<'a, Pr> {
-    pub(crate) dram: &'a mut Dram,
-    pub(crate) homes: &'a Homes,
-    pub(crate) line_bytes: u32,
-    pub(crate) probe: &'a mut Pr,
-    /// The cycles that the operation has waited, so far, for busy DRAM.
-    pub(crate) dram_wait: u64,
-    /// The cycles that the operation has waited, so far, for busy memory-side caches.
-    pub(crate) side_wait: u64,
-}
-
-impl<Pr: Probe> Behind<'_, Pr> {
-    /// Serves an access that reaches DRAM at cycle `now`. Returns the cycle at which it is done.
-    #[inline]
-    pub(crate) fn access(&mut self, now: Cycle, line: LineAddr, access: Access) -> Cycle {
-        let located = ByteLocation::of(line, self.homes, self.line_bytes);
-        let (bytes, is_write) = match access {
-            Access::Read | Access::ReadForUpdate => (self.line_bytes, false),
-            Access::Write(mask) => (mask.count(), true),
-        };
-        let queued = self.dram.traffic().queue_cycles;
-        let served = self.dram.access(now, located, bytes, is_write);
-        self.dram_wait += self.dram.traffic().queue_cycles - queued;
-        self.probe.dram(&served);
-        served.done
-    }
-}
 
 /// A way of a memory-side cache.
 #[derive(Clone, Copy, Debug, Default)]
@@ -245,10 +209,9 @@ fn pass<Pr: Probe>(
         if !left.dirty.is_empty() {
             count.lines_written_out += 1;
             count.data_reads += 1;
-            // The operation does not wait for the write.
-            let waits = (behind.dram_wait, behind.side_wait);
-            pass(lower, begun, LineAddr(left.line - 1), Access::Write(left.dirty), counts, behind);
-            (behind.dram_wait, behind.side_wait) = waits;
+            behind.aside(|behind| {
+                pass(lower, begun, LineAddr(left.line - 1), Access::Write(left.dirty), counts, behind);
+            });
         }
     }
     let entry = &mut cache.entries[way];
@@ -281,8 +244,10 @@ mod tests {
     use std::collections::BTreeMap;
 
     use proptest::prelude::*;
+    use proto::Homes;
 
     use super::*;
+    use crate::memory::dram::Dram;
 
     /// A machine with two banks and these memory-side caches.
     fn system(caches: &[(u64, u32, SideWrite)]) -> System {
@@ -326,8 +291,20 @@ mod tests {
         /// The cycle at which an access is done.
         fn access(&mut self, now: Cycle, line: u64, access: Access) -> Cycle {
             let (dram, homes, probe) = (&mut self.dram, &self.homes, &mut ());
-            let mut behind = Behind { dram, homes, line_bytes: 64, probe, dram_wait: 0, side_wait: 0 };
+            let (line_bytes, deferred) = (64, None);
+            let mut behind = Behind { dram, homes, line_bytes, probe, deferred, dram_wait: 0, side_wait: 0 };
             self.caches.access(now, LineAddr(line), access, &mut self.traffic, &mut behind)
+        }
+
+        /// The accesses of an access that reach DRAM later: for each, the cycle at which it reaches DRAM,
+        /// whether it writes, and whether the access waits for it.
+        fn deferred(&mut self, now: Cycle, line: u64, access: Access) -> Vec<(Cycle, bool, bool)> {
+            let (dram, homes, probe) = (&mut self.dram, &self.homes, &mut ());
+            let (line_bytes, deferred) = (64, Some(Vec::new()));
+            let mut behind = Behind { dram, homes, line_bytes, probe, deferred, dram_wait: 0, side_wait: 0 };
+            self.caches.access(now, LineAddr(line), access, &mut self.traffic, &mut behind);
+            let deferred = behind.deferred.unwrap().into_iter();
+            deferred.map(|d| (d.request.arrived, d.request.written_bytes.is_some(), d.is_awaited)).collect()
         }
 
         /// The reads and writes of DRAM.
@@ -437,6 +414,19 @@ mod tests {
         side.access(9000, 6, Access::Read);
         let far = side.traffic[1].1;
         assert_eq!((side.near().lines_written_out, far.bypasses, side.dram()), (1, 1, (4, 1)));
+    }
+
+    #[test]
+    fn an_access_waits_for_its_fill_and_not_for_the_write_of_an_evicted_line() {
+        let mut side = Side::new(&[(256, 5, BACK), (256, 40, BACK)]);
+        assert_eq!(side.deferred(0, 0, WORD), []);
+        assert_eq!(side.deferred(100, 2, Access::Read), [(145, false, true)]);
+        let mut near = Side::new(&[(256, 5, BACK)]);
+        near.deferred(0, 0, WORD);
+        near.deferred(0, 2, Access::Read);
+        assert_eq!(near.deferred(100, 4, Access::Read), [(105, false, true), (105, true, false)]);
+        let mut through = Side::new(&[(256, 5, SideWrite::Update)]);
+        assert_eq!(through.deferred(0, 0, WORD), [(5, true, true)]);
     }
 
     fn accesses() -> impl Strategy<Value = Vec<(u64, u64, Access)>> {

@@ -65,6 +65,10 @@ pub(crate) fn least_patience(system: &System) -> u64 {
         dram.base_latency_cycles,
         dram.row_miss_cycles,
         dram.queue_wait_max_cycles(),
+        dram.row_cycle_cycles,
+        dram.row_to_row_cycles,
+        dram.read_to_write_cycles,
+        dram.write_to_read_cycles,
         system.host.memory_latency_cycles,
     ];
     let round_trip = 2 * path + served.map(u64::from).iter().sum::<u64>() + further;
@@ -207,6 +211,13 @@ mod tests {
             system.dram.queue_wait_max_cycles = Some(300);
         };
         assert_eq!(least(open_row_first) - usual, 16 * 300);
+        let spacing: [fn(&mut System); 4] = [
+            |system| system.dram.row_cycle_cycles = 5,
+            |system| system.dram.row_to_row_cycles = 5,
+            |system| system.dram.read_to_write_cycles = 5,
+            |system| system.dram.write_to_read_cycles = 5,
+        ];
+        assert_eq!(spacing.map(|slower| least(slower) - usual), [16 * 5; 4]);
         // The round trip takes two paths, each over as many hops as the mesh has rows and columns.
         assert_eq!(least(|system| system.noc.hop_latency_cycles += 1) - usual, 16 * 2 * 6);
         assert_eq!(least(|system| system.noc.port_latency_cycles += 1) - usual, 16 * 2);
