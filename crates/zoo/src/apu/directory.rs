@@ -94,14 +94,21 @@ impl Directory {
         asks: Asks,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
+        match self.lacks_entry(line, cx) {
+            Some(wait) => wait,
+            None => self.event(line, event, Operand::Request(asks), cx),
+        }
+    }
+
+    /// How a request for a line must wait for an entry. `None` if it gets one, or if the line has one.
+    #[must_use]
+    pub fn lacks_entry<P: Stateless>(&self, line: LineAddr, cx: &Cx<'_, P>) -> Option<Disposition> {
         let place = self.array.place(line, cx.world.homes);
         if place.way.is_none() && self.array.free_way(place).is_none() {
-            return Disposition::NeedWay(place.set);
+            return Some(Disposition::NeedWay(place.set));
         }
-        if place.way.is_none() && cx.has_way_waiter(place.set) {
-            return Disposition::Stall(Key::Way(place.set));
-        }
-        self.event(line, event, Operand::Request(asks), cx)
+        let is_behind = place.way.is_none() && cx.has_way_waiter(place.set);
+        is_behind.then_some(Disposition::Stall(Key::Way(place.set)))
     }
 
     /// Carries out an access of the GPU. The directory performs writes and read-modify-writes in

@@ -1,6 +1,6 @@
 //! The messages that leave a bank of the L2 towards the directory, behind invalidations.
 
-use super::{FIRST, Missing, Quick, ToDirectory, ToL1};
+use super::{FIRST, Missing, Params, Quick, ToDirectory, ToL1};
 use proto::{Cx, LineAddr, Message as _, NodeId};
 use std::collections::VecDeque;
 
@@ -24,8 +24,8 @@ struct Departure {
 impl Departures {
     /// No invalidation is under way.
     #[must_use]
-    pub(super) fn new() -> Departures {
-        Departures { queue: VecDeque::new(), acked: Vec::new() }
+    pub(super) fn new(params: &Params) -> Departures {
+        Departures { queue: VecDeque::new(), acked: vec![0; usize::from(params.invalidated)] }
     }
 
     /// Whether a message about the line waits.
@@ -41,13 +41,8 @@ impl Departures {
     }
 
     /// Invalidates the copies of all L1s.
-    fn invalidate<P: Quick>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
-        let mut count = cx.world.levels.of(FIRST).count;
-        if cx.world.params.lacks(Missing::AnL1) {
-            count -= 1;
-        }
-        self.acked.resize(usize::from(count), 0);
-        for index in 0..count {
+    fn invalidate<P: Quick>(line: LineAddr, cx: &mut Cx<'_, P>) {
+        for index in 0..cx.world.params.invalidated {
             cx.fx.send(NodeId { kind: FIRST, index }, ToL1::Inv { line });
         }
     }
@@ -71,7 +66,7 @@ impl Departures {
         msg: impl Into<ToDirectory>,
         cx: &mut Cx<'_, P>,
     ) {
-        self.invalidate(line, cx);
+        Departures::invalidate(line, cx);
         let msg = match cx.world.params.repaired {
             true => Some(msg.into()),
             false => {
@@ -86,7 +81,7 @@ impl Departures {
     /// Invalidates the copies of all L1s because a host writes the line. A repaired protocol then
     /// acknowledges the invalidation of the host.
     pub(super) fn tell<P: Quick>(&mut self, line: LineAddr, cx: &mut Cx<'_, P>) {
-        self.invalidate(line, cx);
+        Departures::invalidate(line, cx);
         let msg = cx.world.params.repaired.then_some(ToDirectory::Invalidated { line });
         self.queue.push_back(Departure { awaits_acks: true, msg });
         self.depart(cx);

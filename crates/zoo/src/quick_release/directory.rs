@@ -81,6 +81,9 @@ impl Directory {
         let is_repaired = cx.world.params.repaired;
         if is_repaired || access.op == Op::Load {
             cx.fx.uses.tag_lookups += 1;
+            if self.evicted.iter().any(|(other, _)| *other == line) {
+                return Disposition::Stall(Key::Line(line));
+            }
             match self.write.cover(line, access.mask) {
                 Cover::None => {}
                 Cover::Whole if !is_repaired => {
@@ -90,10 +93,16 @@ impl Directory {
                     }
                     return Disposition::Done;
                 }
-                Cover::Part | Cover::Whole => self.evict(line, cx),
-            }
-            if self.evicted.iter().any(|(other, _)| *other == line) {
-                return Disposition::Stall(Key::Line(line));
+                Cover::Part | Cover::Whole if self.base.is_busy(line) => {
+                    return Disposition::Stall(Key::Line(line));
+                }
+                Cover::Part | Cover::Whole => {
+                    if let Some(wait) = self.base.lacks_entry(line, cx) {
+                        return wait;
+                    }
+                    // The access waits for the end of this write.
+                    self.evict(line, cx);
+                }
             }
         }
         self.base.access(line, access, cx)

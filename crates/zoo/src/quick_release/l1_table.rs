@@ -134,6 +134,7 @@ impl Table for L1Published {
     type Action = L1Action;
     const ID: TableId = L1Table::ID;
     const NAME: &'static str = L1Table::NAME;
+    const NEVER_STORED: &'static [L1State] = &[L1State::IX];
 
     fn row(state: L1State, event: L1Event) -> Row<L1State, L1Action> {
         use L1Action::*;

@@ -39,7 +39,7 @@ impl<V: Variant> L2<V> {
         L2 {
             store: BankLines::new(level, L2State::I),
             write: WriteCache::new(params.shapes[1]),
-            departures: Departures::new(),
+            departures: Departures::new(params),
             variant: PhantomData,
         }
     }

@@ -147,6 +147,7 @@ impl Table for L2Published {
     type Action = L2Action;
     const ID: TableId = L2Table::ID;
     const NAME: &'static str = L2Table::NAME;
+    const NEVER_STORED: &'static [L2State] = &[L2State::IX];
 
     fn row(state: L2State, event: L2Event) -> Row<L2State, L2Action> {
         use L2Action as A;

@@ -16,7 +16,7 @@
 //!   bank of the directory. The release is complete when all banks have acknowledged it.
 //! * *The L1s acknowledge invalidations*, and a marker leaves the L2 behind the acks.
 //! * *All scopes have the same effect.* `quick-release-groups` differs: a release at work-group scope
-//!   does nothing.
+//!   does nothing. `quick-release-split` also has a FIFO for each wavefront in the L1.
 //! * *A line that the write cache of the directory evicts may wait* for an entry of the directory. So
 //!   no write and no marker ever waits at its station, and a marker cannot pass a write there.
 //!
@@ -141,6 +141,8 @@ pub enum Missing {
 pub struct Params {
     /// The write caches of the L1, of a bank of the L2, and of a bank of the directory.
     shapes: [Shape; 3],
+    /// The number of L1s that a bank of the L2 invalidates: the first ones, which are all.
+    invalidated: u16,
     repaired: bool,
     /// Whether each wavefront has an S-FIFO of its own in the L1.
     splits: bool,
@@ -177,7 +179,9 @@ impl Params {
             shape("wl2_lines", "sfifo2_entries")?,
             shape("wl3_lines", "sfifo3_entries")?,
         ];
-        Ok(Params { shapes, repaired, splits, missing })
+        let l1s = levels.of(FIRST).count;
+        let invalidated = if missing == Some(Missing::AnL1) { l1s - 1 } else { l1s };
+        Ok(Params { shapes, invalidated, repaired, splits, missing })
     }
 
     /// Whether the protocol lacks a duty.
@@ -278,9 +282,8 @@ const CLAIMS: &[Claim] = &[
 const SPLIT_CLAIMS: &[Claim] = &[Claim {
     model: "hrf-direct",
     cores: IssueRule::GPUS,
-    mapping: "each operation becomes a request with its memory order, at any scope, because all scopes have \
-              the same effect; programs without heterogeneous races are sequentially consistent, and also \
-              on hosts",
+    mapping: "each operation becomes a request with its memory order and scope; programs without \
+              heterogeneous races are sequentially consistent, and also on hosts",
 }];
 
 /// Generates a protocol.
@@ -407,12 +410,12 @@ quick_release! {
 }
 
 quick_release! {
-    /// `quick-release-repaired` with an S-FIFO for each wavefront in the L1.
+    /// `quick-release-groups` with an S-FIFO for each wavefront in the L1.
     split::QuickReleaseSplit,
-    variant: Repaired, repaired: true, splits: true, missing: None,
+    variant: Grouped, repaired: true, splits: true, missing: None,
     name: "quick-release-split",
-    summary: "quick-release-repaired with a FIFO for each wavefront: a release drains only its own writes",
-    claims: SPLIT_CLAIMS, sharing: Unscoped, equivalent: &[]
+    summary: "quick-release-groups with a FIFO for each wavefront: a release drains only its own writes",
+    claims: SPLIT_CLAIMS, sharing: Scoped, equivalent: &[]
 }
 
 quick_release! {
