@@ -44,6 +44,8 @@ pub const PROTOCOLS: [&str; 19] = [
     "moesi",
     "wt",
     "apu-no-l1",
+    "quick-release-repaired",
+    "quick-release-groups",
 ];
 
 /// The mutants that every verification must detect. Each entry has the name of the mutant and a

@@ -54,10 +54,12 @@ protocols! {
     lease::{Rcc, GTsc, GTscRepaired},
     moesi::{Moesi, Rfo},
     wt::{Wt, ApuNoL1},
+    quick_release::{QuickRelease, QuickReleaseRepaired, QuickReleaseSplit, QuickReleaseGroups},
 }
 
 /// Whether the protocol is a published one that reads stale copies in many programs.
 #[must_use]
 pub fn reads_stale_copies(name: &str) -> bool {
-    stc::REFUTED.contains(&name) || tc::REFUTED.contains(&name) || lease::REFUTED.contains(&name)
+    let all = [&stc::REFUTED[..], &tc::REFUTED, &lease::REFUTED, &quick_release::REFUTED];
+    all.iter().any(|refuted| refuted.contains(&name))
 }

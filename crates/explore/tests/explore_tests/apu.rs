@@ -36,7 +36,7 @@ exists (1:r0=1 /\\ 1:r1=0)
 ";
 
 /// A host tells the GPU that it has stored a word. The GPU has an old copy of it.
-const TO_GPU: &str = "OPENCL to-gpu
+pub(crate) const TO_GPU: &str = "OPENCL to-gpu
 { }
 
 P0 (global int* x, global atomic_int* f) {
@@ -56,7 +56,7 @@ exists (1:r1=1 /\\ 1:r2=0)
 ";
 
 /// The GPU and a host write one line, and the host writes it out at any time.
-const SHARED: &str = "OPENCL shared
+pub(crate) const SHARED: &str = "OPENCL shared
 { }
 
 P0 (global atomic_int* x, global atomic_int* y) {

@@ -100,6 +100,12 @@ fn g_tsc_reads_a_copy_after_a_bank_has_started_its_times_again() {
     refuted_and_repaired::<zoo::lease::GTsc, zoo::lease::GTscRepaired>("sc", &[1, 0]);
 }
 
+#[test]
+fn quick_release_performs_an_atomic_before_an_older_store_of_its_thread() {
+    use zoo::quick_release::{QuickRelease, QuickReleaseRepaired};
+    refuted_and_repaired::<QuickRelease, QuickReleaseRepaired>("opencl", &[0]);
+}
+
 /// A program in which an access releases and a fence acquires.
 const MIXED: &str = "OPENCL MP+release-fence
 

@@ -67,7 +67,8 @@ fn a_kernel_begin_without_invalidation_is_detected_on_every_protocol() {
         let noticed = invalidations(&subjects::explored(info.name).expect("a protocol"));
         // Where no copy is ever stale, or no compute unit has lines, the beginning of a kernel has
         // nothing to do.
-        let acquires = !["moesi", "rfo", "apu-no-l1"].contains(&info.name);
+        let has_nothing = ["moesi", "rfo", "apu-no-l1"].contains(&info.name);
+        let acquires = !has_nothing && !info.name.starts_with("quick-release");
         assert_eq!(noticed > 0, acquires, "{} acquires when a kernel begins", info.name);
     }
 }

@@ -19,6 +19,7 @@ mod one_door;
 mod owned;
 mod plain;
 mod ptx;
+mod quick_release;
 mod search;
 mod stages;
 mod stc;

@@ -308,7 +308,7 @@ fn the_machine_of_the_thesis_serves_protocols_with_an_l2_and_with_a_directory() 
 fn the_machine_of_an_apu_serves_directories_with_and_without_records() {
     let machine = system("apu");
     assert_eq!(machine.problems(), []);
-    for protocol in ["wt", "apu-no-l1", "rfo"] {
+    for protocol in ["wt", "apu-no-l1", "rfo", "quick-release", "quick-release-repaired"] {
         let outcome = under(protocol, &machine, reduce(600));
         outcome.answer.expect("total", &[(0..600u32).sum::<u32>()]).unwrap();
         assert!(outcome.counters["directory_tag_lookups"] > 0, "{protocol}: the directory has controllers");

@@ -94,14 +94,21 @@ impl Directory {
         asks: Asks,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
+        match self.lacks_entry(line, cx) {
+            Some(wait) => wait,
+            None => self.event(line, event, Operand::Request(asks), cx),
+        }
+    }
+
+    /// How a request for a line must wait for an entry. `None` if it gets one, or if the line has one.
+    #[must_use]
+    pub fn lacks_entry<P: Stateless>(&self, line: LineAddr, cx: &Cx<'_, P>) -> Option<Disposition> {
         let place = self.array.place(line, cx.world.homes);
         if place.way.is_none() && self.array.free_way(place).is_none() {
-            return Disposition::NeedWay(place.set);
+            return Some(Disposition::NeedWay(place.set));
         }
-        if place.way.is_none() && cx.has_way_waiter(place.set) {
-            return Disposition::Stall(Key::Way(place.set));
-        }
-        self.event(line, event, Operand::Request(asks), cx)
+        let is_behind = place.way.is_none() && cx.has_way_waiter(place.set);
+        is_behind.then_some(Disposition::Stall(Key::Way(place.set)))
     }
 
     /// Carries out an access of the GPU. The directory performs writes and read-modify-writes in
@@ -115,6 +122,25 @@ impl Directory {
         let BankAccess { from, op, mask, data, answer } = access;
         let event = if op == Op::Load { DirectoryEvent::Read } else { DirectoryEvent::Write };
         self.request(line, event, Asks::Access { from, op, mask, data: *data, answer }, cx)
+    }
+
+    /// Begins the write of a line that the GPU has evicted from a write cache of this bank. Memory's
+    /// reply has a tag of this bank, with [`Answer::Posted`]. Returns false if the write must wait: for
+    /// the end of a transaction of the line, or for an entry.
+    pub fn write_evicted<P: Stateless>(
+        &mut self,
+        line: LineAddr,
+        mask: ByteMask,
+        data: &LineData,
+        cx: &mut Cx<'_, P>,
+    ) -> bool {
+        let place = self.array.place(line, cx.world.homes);
+        if place.way.is_some() || self.array.free_way(place).is_none() {
+            return false;
+        }
+        let answer = Answer::Posted { parity: false };
+        let asks = Asks::Access { from: cx.me, op: Op::Store, mask, data: *data, answer };
+        self.event(line, DirectoryEvent::Write, Operand::Request(asks), cx) == Disposition::Done
     }
 
     /// Carries out a message of a host.
@@ -291,10 +317,17 @@ impl<P: Stateless> Lines<P> for Directory {
             (A::Respond, Some(way), _) => self.respond(line, way, cx),
             (A::WriteOut, _, Operand::Bytes(mask, data)) => self.write(line, mask, data, cx),
             (A::WriteHost, Some(way), _) => {
+                if P::lacks_order(cx.world.params) {
+                    self.perform(line, cx);
+                }
                 let (mask, data) = (self.array.dirty(way), self.array.read(way));
                 self.write(line, mask, &data, cx);
             }
-            (A::Perform, ..) => self.perform(line, cx),
+            (A::Perform, ..) => {
+                if !P::lacks_order(cx.world.params) {
+                    self.perform(line, cx);
+                }
+            }
             (A::End, ..) => {
                 self.transactions.remove(&line);
                 cx.fx.wake(Key::Way(place.set));

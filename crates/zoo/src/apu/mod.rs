@@ -66,4 +66,11 @@ pub trait Stateless: Coherent + HasL1Messages {
         let _ = params;
         false
     }
+
+    /// Whether the directory writes the bytes of a host after those of the GPU, for a test of this
+    /// duty.
+    fn lacks_order(params: &Self::Params) -> bool {
+        let _ = params;
+        false
+    }
 }

@@ -83,7 +83,7 @@ fn no_row_has_a_next_state_that_is_never_stored() {
     }
     for info in zoo::ALL {
         // Each row of these tables is for the stored state of a line.
-        let declares = !["moesi", "rfo"].contains(&info.name);
+        let declares = !["moesi", "rfo"].contains(&info.name) && !info.name.starts_with("quick-release-");
         assert_eq!(zoo::with(info.name, Declared).expect("a protocol") > 0, declares, "{}", info.name);
     }
 }

@@ -10,5 +10,6 @@ mod figure7;
 mod gpu_vi;
 mod moesi;
 mod progress;
+mod quick_release;
 mod table3;
 mod tc;

@@ -50,10 +50,12 @@ fn verified(protocol: &str) -> Verification {
             .step_by(GENERATED_STEP),
     );
     tests.extend(corpus::sampled(&claims, corpus::scopes_matter(&subject), SAMPLE, 0, 1, &|| false).tests);
-    // The machines of `wt` and `apu-no-l1` have the most controllers.
-    let is_large = ["wt", "apu-no-l1"].contains(&protocol);
+    // These machines have the most controllers. Those of `quick-release-repaired` and its variants also
+    // have the most messages.
+    let has_fifos = protocol.starts_with("quick-release");
+    let is_large = has_fifos || ["wt", "apu-no-l1"].contains(&protocol);
     if is_large {
-        tests = tests.into_iter().step_by(2).collect();
+        tests = tests.into_iter().step_by(if has_fifos { 6 } else { 2 }).collect();
     }
     // The caches of `moesi` have no write policy, either, and its claims name five kinds of cores.
     if is_large || protocol == "moesi" {
@@ -114,6 +116,9 @@ verdicts! {
     moesi_holds: holds "moesi";
     wt_holds: holds "wt";
     apu_no_l1_holds: holds "apu-no-l1";
+    quick_release_repaired_holds: holds "quick-release-repaired";
+    quick_release_split_holds: holds "quick-release-split";
+    quick_release_groups_holds: holds "quick-release-groups";
 }
 
 #[test]

@@ -22,7 +22,8 @@ const STEP: usize = 4;
 const LARGE_STEP: usize = 16;
 const TIMED_THREADS_MAX: usize = 3;
 const HOSTS_THREADS_MAX: usize = 2;
-const ASKS_HOSTS: [&str; 2] = ["wt", "apu-no-l1"];
+const ASKS_HOSTS: [&str; 5] =
+    ["wt", "apu-no-l1", "quick-release-repaired", "quick-release-split", "quick-release-groups"];
 
 /// The maximum numbers of states of a protocol in this test, for the protocols with many states and for
 /// the others. They bound the time that one more protocol adds to the tests.

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 /// holds data, and `Flush` waits for posted stores. In DeNovo nothing is written out, and
 /// `RegisterStores` waits for the registration of stores. hLRC flushes at work-group scope when a
 /// registration moves; this flush is a row and not a step of a plan.
-const WAITS: [&str; 4] = ["Flush", "FlushOthers", "FlushBanks", "RegisterStores"];
+const WAITS: [&str; 5] = ["Flush", "FlushOthers", "FlushBanks", "RegisterStores", "Release"];
 
 /// A program in which a work-group passes a message to the host.
 pub(crate) const TO_THE_HOST: &str = "OPENCL MP+host

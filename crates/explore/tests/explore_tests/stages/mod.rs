@@ -37,7 +37,8 @@ fn wrong(
 
 /// The protocols with the most states. They explore one program in this number, on one machine.
 /// Successive programs are on successive machines.
-const LARGE: [&str; 2] = ["wt", "apu-no-l1"];
+const LARGE: [&str; 5] =
+    ["wt", "apu-no-l1", "quick-release-repaired", "quick-release-split", "quick-release-groups"];
 const LARGE_STEP: usize = 2;
 
 /// Checks that the protocol with this name fails on no program.
@@ -91,6 +92,8 @@ holds! {
     kernels_follow_one_another_in_logical_time: "rcc" "g-tsc-repaired";
     kernels_follow_one_another_with_owned_lines: "moesi";
     kernels_follow_one_another_over_a_stateless_directory: "wt" "apu-no-l1";
+    kernels_follow_one_another_with_write_caches:
+        "quick-release-repaired" "quick-release-split" "quick-release-groups";
 }
 
 /// Seeds faults into a protocol. Each fault removes one step of a plan for the beginning or the end

@@ -1,0 +1,247 @@
+//! QuickRelease: the duties of its write caches and markers, the faults of the published protocol, and
+//! its repair. Each duty has a test protocol without it, which fails.
+
+use explore::verify::{Spread, Test};
+use explore::{Bounds, Exploration, Explorer, Limits, Requirements, Subject};
+use proto::{Protocol, WritePolicy};
+use zoo::quick_release::{
+    QuickRelease, QuickReleaseGroups, QuickReleaseRepaired, QuickReleaseSplit, lacking,
+};
+
+use crate::apu::{SHARED, TO_GPU};
+use crate::claims::flush::TO_THE_HOST;
+
+const BOUNDS: Bounds = Bounds { banks: 1, ..Bounds::new(WritePolicy::Combining, WritePolicy::Combining) };
+
+const TWO_BANKS: Bounds = Bounds { banks: 2, ..BOUNDS };
+
+/// A work-group tells another one that it has stored a word. The other one has an old copy of it.
+const TO_A_COPY: &str = "OPENCL to-a-copy
+{ }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* f) {
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
+  int r0 = *x;
+  int r1 = atomic_load_explicit(f, memory_order_acquire, memory_scope_device);
+  int r2 = *x;
+}
+
+exists (1:r1=1 /\\ 1:r2=0)
+";
+
+/// Store buffering with sequentially consistent atomics. Each thread first has a copy of the word that
+/// it reads.
+const STORE_BUFFERING: &str = "OPENCL store-buffering
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x, global atomic_int* y) {
+  atomic_store_explicit(x, 1, memory_order_seq_cst, memory_scope_device);
+  int r0 = atomic_load_explicit(y, memory_order_seq_cst, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* y) {
+  atomic_store_explicit(y, 1, memory_order_seq_cst, memory_scope_device);
+  int r0 = atomic_load_explicit(x, memory_order_seq_cst, memory_scope_device);
+}
+
+exists (0:r0=0 /\\ 1:r0=0)
+";
+
+/// A thread adds to a word that it has stored.
+const OWN_STORE: &str = "OPENCL own-store
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x) {
+  atomic_store_explicit(x, 1, memory_order_relaxed, memory_scope_device);
+  int r0 = atomic_fetch_add_explicit(x, 1, memory_order_relaxed, memory_scope_device);
+  int r1 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_device);
+}
+
+exists (0:r0=1 /\\ 0:r1=2)
+";
+
+/// A thread reads a word, and its other bytes are in the same line or in another one. Then it reads its
+/// own store and the word again.
+const PARTS: &str = "OPENCL parts
+{ }
+
+P0@wg 0, dev 0 (global int* x, global int* y, global int* z) {
+  *x = 1;
+  int r0 = *y;
+  *z = 1;
+  int r1 = *x;
+  *y = 2;
+  int r2 = *y;
+}
+
+exists (0:r0=0 /\\ 0:r1=1 /\\ 0:r2=2)
+";
+
+/// A thread tells another one of its work-group, which tells a thread of another work-group.
+const IN_TURN: &str = "OPENCL in-turn
+{ }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* f, global atomic_int* g) {
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_work_group);
+}
+
+P1@wg 0, dev 0 (global int* x, global atomic_int* f, global atomic_int* g) {
+  int r0 = atomic_load_explicit(f, memory_order_acquire, memory_scope_work_group);
+  if (r0 == 1) {
+    atomic_store_explicit(g, 1, memory_order_release, memory_scope_device);
+  }
+}
+
+P2@wg 1, dev 0 (global int* x, global atomic_int* f, global atomic_int* g) {
+  int r1 = atomic_load_explicit(g, memory_order_acquire, memory_scope_device);
+  int r2 = *x;
+}
+
+exists (2:r1=1 /\\ 2:r2=0)
+";
+
+/// Explores a program in its placements, or only in the one with this number.
+fn explore_in<P: Protocol>(text: &str, bounds: Bounds, only: Option<usize>) -> Vec<Exploration> {
+    let test = Test::read("test", text).expect("it is a test");
+    let test = test.spread(Spread { hosts: 1, ..Spread::default() });
+    let program = &*test.program();
+    let placements = test.placements.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at));
+    let explored = placements.map(|(_, placement)| {
+        let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
+        let found = explorer.explore(program, placement, &Requirements::default(), &mut Limits::default());
+        let found = found.expect("supported");
+        assert_eq!(found.incomplete, None);
+        assert_eq!(found.violation.as_ref().map(|violation| &violation.why), None, "{placement:?}");
+        found
+    });
+    explored.collect()
+}
+
+/// Explores a program in all its placements.
+fn explore<P: Protocol>(text: &str, bounds: Bounds) -> Vec<Exploration> {
+    explore_in::<P>(text, bounds, None)
+}
+
+/// Whether the program reaches the outcome in a placement.
+fn reaches<P: Protocol>(text: &str, bounds: Bounds, outcome: &[i64]) -> bool {
+    explore::<P>(text, bounds).iter().any(|found| found.outcomes.contains(outcome))
+}
+
+/// Whether the program reaches the outcome in the placement with this number.
+fn reaches_in<P: Protocol>(text: &str, bounds: Bounds, placement: usize, outcome: &[i64]) -> bool {
+    explore_in::<P>(text, bounds, Some(placement)).iter().any(|found| found.outcomes.contains(outcome))
+}
+
+/// Whether the outcome is the only one of the program.
+fn only<P: Protocol>(text: &str, bounds: Bounds, outcome: &[i64]) -> bool {
+    explore::<P>(text, bounds).iter().all(|found| found.outcomes.iter().all(|other| other == outcome))
+}
+
+#[test]
+fn a_release_completes_when_memory_has_the_writes_and_no_l1_an_old_copy() {
+    assert!(!reaches::<QuickReleaseRepaired>(TO_A_COPY, BOUNDS, &[1, 0]));
+    assert!(!reaches::<QuickReleaseRepaired>(TO_THE_HOST, BOUNDS, &[1, 0]));
+    assert!(!reaches::<QuickRelease>(TO_THE_HOST, BOUNDS, &[1, 0]));
+    assert!(reaches::<lacking::MarkerOrder>(TO_THE_HOST, BOUNDS, &[1, 0]));
+    assert!(reaches::<lacking::AnL1>(TO_A_COPY, BOUNDS, &[1, 0]));
+    // A bank sends its bytes behind its invalidations, so the words must be in different banks.
+    assert!(!reaches_in::<QuickReleaseRepaired>(TO_A_COPY, TWO_BANKS, 0, &[1, 0]));
+    assert!(reaches_in::<lacking::Acks>(TO_A_COPY, TWO_BANKS, 0, &[1, 0]));
+}
+
+#[test]
+fn a_write_of_a_host_invalidates_the_copies_of_l1s() {
+    assert!(!reaches::<QuickReleaseRepaired>(TO_GPU, BOUNDS.evicting(), &[1, 0]));
+    assert!(reaches::<lacking::PassedInvalidation>(TO_GPU, BOUNDS.evicting(), &[1, 0]));
+    // As published, the invalidation is applied lazily, and the acquire does nothing.
+    assert!(reaches::<QuickRelease>(TO_GPU, TWO_BANKS, &[1, 0]));
+}
+
+#[test]
+fn sequentially_consistent_atomics_are_one_sequence() {
+    assert!(!reaches::<QuickReleaseRepaired>(STORE_BUFFERING, BOUNDS, &[0, 0]));
+    // In this placement, both words are in one line, and there are fewer states.
+    assert!(reaches_in::<QuickRelease>(STORE_BUFFERING, BOUNDS, 1, &[0, 0]));
+}
+
+#[test]
+fn an_atomic_follows_the_stores_before_it() {
+    assert!(only::<QuickReleaseRepaired>(OWN_STORE, BOUNDS, &[1, 2]));
+    assert!(!only::<QuickRelease>(OWN_STORE, BOUNDS, &[1, 2]));
+}
+
+#[test]
+fn a_thread_reads_its_own_stores() {
+    assert!(only::<QuickReleaseRepaired>(PARTS, BOUNDS.evicting(), &[0, 1, 2]));
+    assert!(only::<QuickRelease>(PARTS, BOUNDS.evicting(), &[0, 1, 2]));
+}
+
+#[test]
+fn a_store_release_that_does_not_wait_can_pass_its_writes() {
+    assert!(!reaches_in::<QuickRelease>(EVICTED, BOUNDS, 0, &[1, 0]));
+    assert!(reaches_in::<lacking::EarlyStore>(EVICTED, BOUNDS, 0, &[1, 0]));
+}
+
+#[test]
+fn bytes_of_a_host_reach_memory_before_those_of_the_gpu() {
+    let sums = |found: Vec<Exploration>| found.iter().all(|found| found.outcomes.iter().all(|o| o == &[6]));
+    assert!(sums(explore::<QuickReleaseRepaired>(SUM, BOUNDS)));
+    assert!(!sums(explore::<lacking::HostOrder>(SUM, BOUNDS)));
+}
+
+/// A store-release and its writes, and a later store that evicts the line of the store-release: the
+/// words `f` and `z` share a set of a write cache with two sets.
+const EVICTED: &str = "OPENCL evicted
+{ }
+
+P0@wg 0, dev 0 (global int* z, global int* x, global atomic_int* f) {
+  int r2 = *z;
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);
+  *z = 1;
+}
+
+P1@wg 1, dev 0 (global int* z, global int* x, global atomic_int* f) {
+  int r0 = atomic_load_explicit(f, memory_order_acquire, memory_scope_device);
+  int r1 = *x;
+}
+
+exists (1:r0=1 /\\ 1:r1=0)
+";
+
+/// A host and the GPU add to a word.
+const SUM: &str = "OPENCL sum
+{ }
+
+P0 (global atomic_int* x) {
+  int r0 = atomic_fetch_add_explicit(x, 2, memory_order_relaxed, memory_scope_all_svm_devices);
+}
+
+P1 (global atomic_int* x) {
+  int r0 = atomic_fetch_add_explicit(x, 4, memory_order_relaxed, memory_scope_all_svm_devices);
+}
+
+scopeTree (device (work_group P1))
+
+exists (x=6)
+";
+
+#[test]
+fn only_one_fifo_for_all_wavefronts_keeps_synchronization_transitive() {
+    assert!(!reaches::<QuickReleaseGroups>(IN_TURN, BOUNDS, &[1, 0]));
+    assert!(reaches_in::<QuickReleaseSplit>(IN_TURN, BOUNDS, 0, &[1, 0]));
+}
+
+#[test]
+fn a_directory_of_one_entry_never_blocks() {
+    let tight = Bounds { banks: 1, ..BOUNDS.tight() };
+    for text in [TO_THE_HOST, TO_GPU, SHARED] {
+        explore::<QuickReleaseRepaired>(text, tight);
+        explore::<QuickRelease>(text, tight);
+    }
+}
