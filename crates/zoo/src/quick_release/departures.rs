@@ -123,9 +123,10 @@ impl Departures {
         }
     }
 
-    /// Sends a message to the bank of the directory below this bank of the L2.
+    /// Sends a message to the directory below this bank of the L2.
     fn go<P: Quick>(msg: ToDirectory, cx: &mut Cx<'_, P>) {
         let kind = cx.level().below.unwrap_or(cx.me.kind);
-        cx.fx.send(NodeId { kind, index: cx.me.index }, msg);
+        let index = if cx.world.params.directories == 1 { 0 } else { cx.me.index };
+        cx.fx.send(NodeId { kind, index }, msg);
     }
 }

@@ -114,7 +114,9 @@ impl Directory {
             self.pop(cx);
         }
         let homes = cx.world.homes;
-        if let Some(victim) = line.and_then(|line| self.write.victim(line, |line| homes.index(line))) {
+        let has_all_lines = cx.world.params.directories == 1;
+        let index = |line: LineAddr| if has_all_lines { line.0 } else { homes.index(line) };
+        if let Some(victim) = line.and_then(|line| self.write.victim(line, index)) {
             self.evict(victim, cx);
         }
     }
