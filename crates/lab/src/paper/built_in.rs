@@ -27,7 +27,7 @@ pub(super) type BuiltIn = (&'static str, &'static str);
 
 /// The papers whose experiment files are built into the program, each with the names and texts of
 /// these files.
-pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 4] = [
+pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 5] = [
     built_in!("hlrc":
         "paper.toml",
         "fig1.toml",
@@ -84,6 +84,22 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 4] = [
         "sensitivity.toml",
         "slow.toml",
         "wavefronts.toml",
+    ),
+    built_in!("quick-release":
+        "paper.toml",
+        "fig43.toml",
+        "fig44.toml",
+        "fig45.toml",
+        "fig46.toml",
+        "fig47.toml",
+        "fig48.toml",
+        "fig49.toml",
+        "fig410.toml",
+        "fig411.toml",
+        "double-l1.toml",
+        "sensitivity.toml",
+        "causes.toml",
+        "storage.toml",
     ),
 ];
 

@@ -203,6 +203,21 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "minutes",
     ),
     (
+        "fencepost reproduce quick-release",
+        "fencepost reproduce quick-release --figure storage --seeds 1",
+        "minutes",
+    ),
+    (
+        "fencepost reproduce quick-release --figure fig45",
+        "fencepost reproduce quick-release --figure storage --seeds 1",
+        "minutes",
+    ),
+    (
+        "fencepost reproduce quick-release --record docs/results/quick-release.json",
+        "fencepost reproduce quick-release --figure storage --seeds 1 --record docs/results/quick-release.json",
+        "minutes",
+    ),
+    (
         "fencepost reproduce mttop --record docs/results/mttop.json",
         "fencepost reproduce mttop --figure fig31 --seeds 1 --record docs/results/mttop.json",
         "minutes",
