@@ -97,6 +97,7 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 5] = [
         "fig410.toml",
         "fig411.toml",
         "double-l1.toml",
+        "sizes.toml",
         "sensitivity.toml",
         "causes.toml",
         "storage.toml",

@@ -197,14 +197,14 @@ const fn size(name: &'static str, unit: &'static str, default: u64, about: &'sta
     Setting { name, unit, least: 1, most: 1 << 20, default, about }
 }
 
-/// The settings of the protocols. The defaults are for 16 banks of the L2 and one directory.
+/// The settings of the protocols. The defaults are for 16 banks of the L2 and of the directory.
 const SETTINGS: &[Setting] = &[
     size("wl1_lines", "lines", 64, "size of the write cache of an L1"),
     size("sfifo1_entries", "entries", 64, "size of the S-FIFO of an L1"),
     size("wl2_lines", "lines", 16, "size of the write cache of a bank of the L2"),
     size("sfifo2_entries", "entries", 8, "size of the S-FIFO of a bank of the L2"),
-    size("wl3_lines", "lines", 512, "size of the write cache of a directory"),
-    size("sfifo3_entries", "entries", 256, "size of the S-FIFO of a directory"),
+    size("wl3_lines", "lines", 32, "size of the write cache of a directory"),
+    size("sfifo3_entries", "entries", 16, "size of the S-FIFO of a directory"),
     size("write_ways", "ways", 4, "associativity of the write caches"),
 ];
 
