@@ -51,7 +51,7 @@ protocols! {
     gpu_vi::{GpuVi},
     stc::{StcNv, StcNvRepaired, StcEs, StcEsRepaired, StcAb, StcAbRepaired, StcMb, StcMbRepaired},
     tc::{TcStrong, TcWeak, TcWeakRepaired},
-    lease::{Rcc, GTsc, GTscRepaired},
+    lease::{Rcc, RccRepaired, GTsc, GTscRepaired},
     moesi::{Moesi, Rfo},
     wt::{Wt, ApuNoL1},
     quick_release::{QuickRelease, QuickReleaseRepaired, QuickReleaseSplit, QuickReleaseGroups},

@@ -10,7 +10,9 @@ use proto::{
     Agent, Claim as Claimed, Info, Kind, Levels, NodeId, PlanKey, Protocol, Setting, Settings, WritePolicy,
 };
 use proto::{PlansView, TableView, protocol_nodes};
-use zoo::lease::{Bank, GTscRepaired, L1, Params, Rcc, Rollover, ToBank, ToL1, ToRollover};
+use zoo::lease::{
+    Bank, GTscRepaired, L1, Params, Rcc, RccRepaired, Rollover, ToBank, ToL1, ToRollover, short,
+};
 use zoo::parts;
 
 /// The claims of `rcc` with the setting `weak = 1`: those of `rcc` without `sc`.
@@ -118,19 +120,39 @@ forall (2:r1=0 \\/ 2:r2=1)
 
 const BOUNDS: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 
-fn explore<P: Protocol>(text: &str) -> Exploration {
+/// A program in which a thread polls a word until another thread has written it twice.
+const POLLED: &str = "OPENCL polled
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x) {
+  atomic_store_explicit(x, 1, memory_order_relaxed, memory_scope_device);
+  atomic_store_explicit(x, 2, memory_order_relaxed, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global atomic_int* x) {
+  await(x == 2, memory_order_relaxed, memory_scope_device);
+}
+
+forall (x=2)
+";
+
+fn explore<P: Protocol>(text: &str, bounds: Bounds) -> Exploration {
     let test = Test::read("test", text).expect("it is a test");
     let program = &*test.program();
     let claim = Claim::of("sc").expect("a known model");
     let promise = claim.promise(program, &mut || false).expect("the model covers it");
     let requirements = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
-    let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS, None);
+    let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
     let placement = Placement::spread(program);
     explorer.explore(program, &placement, &requirements, &mut Limits::default()).expect("supported")
 }
 
 fn fault<P: Protocol>(text: &str) -> Option<Fault> {
-    let found = explore::<P>(text);
+    fault_within::<P>(text, BOUNDS)
+}
+
+fn fault_within<P: Protocol>(text: &str, bounds: Bounds) -> Option<Fault> {
+    let found = explore::<P>(text, bounds);
     assert_eq!(found.incomplete, None);
     found.violation.map(|violation| violation.fault)
 }
@@ -145,20 +167,39 @@ fn writes_are_atomic_in_logical_time() {
     assert_eq!(fault::<Weak>(PASSED_ON), None);
 }
 
-/// The maximum number of threads of the programs for the weak form.
+#[test]
+fn a_request_that_is_under_way_during_a_rollover_loses_its_old_time() {
+    for bounds in [BOUNDS.evicting(), BOUNDS.evicting().in_full()] {
+        assert_eq!(fault_within::<short::Rcc>(POLLED, bounds), Some(Fault::Livelock));
+        assert_eq!(fault_within::<short::LacksEpochs>(POLLED, bounds), Some(Fault::Livelock));
+        assert_eq!(fault_within::<short::RccRepaired>(POLLED, bounds), None);
+        assert_eq!(fault_within::<RccRepaired>(POLLED, bounds), None);
+    }
+}
+
+/// The maximum number of threads of the programs for whole claims.
 const THREADS_MAX: usize = 2;
 
-#[test]
-fn the_weak_form_keeps_its_claims() {
-    let subject = Subject::of::<Weak>();
+/// Verifies the claims of a protocol on the shipped programs of these folders.
+fn keeps_its_claims(subject: &Subject, folders: &[&str]) {
     let mut tests = corpus::shipped().expect("they are tests");
-    tests.retain(|test| ["hrf/", "opencl/", "ptx/"].iter().any(|folder| test.name.starts_with(folder)));
+    tests.retain(|test| folders.iter().any(|folder| test.name.starts_with(folder)));
     tests.retain(|test| test.program().threads.len() <= THREADS_MAX);
     tests.iter_mut().for_each(|test| test.machines = Machines::InTurn);
     let options = Options::new(verify::machines_of(&subject.info));
-    let found = verify::verify(&subject, &tests, &options).expect("known models");
+    let found = verify::verify(subject, &tests, &options).expect("known models");
     assert!(found.findings.is_empty(), "{:?}", found.findings.first());
     assert!(found.complete, "{:?}", found.gaps);
     assert!(found.claims.iter().all(|(_, status)| *status == Status::Verified), "{:?}", found.claims);
+}
+
+#[test]
+fn the_weak_form_keeps_its_claims() {
+    keeps_its_claims(&Subject::of::<Weak>(), &["hrf/", "opencl/", "ptx/"]);
     assert!(CLAIMS.iter().all(|claim| claim.model != "sc"));
+}
+
+#[test]
+fn the_repaired_protocol_keeps_its_claims_with_timestamps_of_one_bit() {
+    keeps_its_claims(&Subject::of::<short::RccRepaired>(), &["hrf/", "opencl/", "ptx/"]);
 }

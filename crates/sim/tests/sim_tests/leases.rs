@@ -5,7 +5,7 @@ use kernel::prelude::*;
 use proto::{Condition, Protocol};
 use sim::RunOptions;
 use sim::probe::{Layout, Probe};
-use zoo::lease::{GTscRepaired, Rcc};
+use zoo::lease::{GTscRepaired, Rcc, RccRepaired};
 
 use crate::common::*;
 
@@ -64,5 +64,6 @@ fn is_right<P: Protocol>(further: Option<(&str, u64)>) {
 fn programs_are_right_although_timestamps_start_again() {
     is_right::<Rcc>(None);
     is_right::<Rcc>(Some(("weak", 1)));
+    is_right::<RccRepaired>(None);
     is_right::<GTscRepaired>(None);
 }

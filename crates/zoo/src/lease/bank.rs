@@ -32,6 +32,8 @@ pub struct Bank {
     /// Whether a rollover (a restart of all timestamps at zero) is under way, so that no access is
     /// performed.
     is_stopped: bool,
+    /// The current epoch, which changes when the times start again at zero.
+    epoch: bool,
 }
 
 /// The requests for a flush of the bank. Those in `now` wait for the flush under way, until memory
@@ -80,18 +82,21 @@ impl Bank {
             flushes: Flushes::default(),
             overflows: false,
             is_stopped: false,
+            epoch: false,
         }
     }
 
     fn message<P: Leased>(&mut self, from: NodeId, msg: &ToBank, cx: &mut Cx<'_, P>) -> Disposition {
         let none = LineData::default();
         match *msg {
-            ToBank::Get { line, now, version, .. } => {
+            ToBank::Get { line, now, version, epoch, .. } => {
                 let mask = ByteMask::full(usize::from(cx.level().line_bytes));
                 let access = BankAccess { from, op: Op::Load, mask, data: &none, answer: Answer::Line };
+                // The times of another epoch have no meaning any more.
+                let (now, version) = if epoch == self.epoch { (now, version) } else { (0, None) };
                 self.access(line, BankEvent::Get, TimedAccess { access, now, version }, cx)
             }
-            ToBank::Access { line, mask, ref data, op, is_remote, slot, now, .. } => {
+            ToBank::Access { line, mask, ref data, op, is_remote, slot, now, epoch, .. } => {
                 let event = match op {
                     _ if is_remote => BankEvent::Remote,
                     Op::Load => BankEvent::Read,
@@ -99,6 +104,7 @@ impl Bank {
                     _ => BankEvent::Update,
                 };
                 let access = BankAccess { from, op, mask, data, answer: Answer::Request(slot) };
+                let now = if epoch == self.epoch { now } else { 0 };
                 self.access(line, event, TimedAccess { access, now, version: None }, cx)
             }
             ToBank::Ask { slot, invalidates } => self.answer_time(from, slot, invalidates, cx),
@@ -120,6 +126,7 @@ impl Bank {
             ToBank::Start => {
                 (self.is_stopped, self.overflows) = (false, false);
                 self.restart();
+                self.epoch ^= cx.world.params.variant.carries_epochs;
                 cx.fx.wake(ROLLED);
                 Disposition::Done
             }
@@ -169,10 +176,13 @@ impl Bank {
         if self.is_stopped {
             return Disposition::Stall(ROLLED);
         }
-        if timed.access.op != Op::Load
-            && self.end(line) >= cx.world.params.last
-            && let Some(waits) = self.roll_over(cx)
-        {
+        let (end, params) = (self.end(line), cx.world.params);
+        // A load within the lease does not extend it.
+        let overflows = match timed.access.op {
+            Op::Load => timed.now > end.max(params.lease_last),
+            _ => end >= params.last,
+        };
+        if overflows && let Some(waits) = self.roll_over(cx) {
             return waits;
         }
         let array = &self.store.array;
@@ -357,7 +367,7 @@ impl<P: Leased> Lines<P> for Bank {
             (BankAction::Fetch, ..) => self.store.fetch(line, cx),
             (BankAction::Lease, _, Operand::Access(timed)) => {
                 let lease = self.leases.entry(line).or_default();
-                let end = timed.now.max(lease.version).saturating_add(params.lease).min(params.last);
+                let end = timed.now.max(lease.version).saturating_add(params.lease).min(params.lease_last);
                 lease.end = lease.end.max(end);
             }
             (BankAction::Stamp, _, Operand::Access(timed)) => self.stamp(line, timed),

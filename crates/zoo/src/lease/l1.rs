@@ -37,6 +37,8 @@ pub struct L1 {
     /// The number of banks that have stopped for the rollover (the restart of all timestamps at
     /// zero) that is under way.
     stopped: u16,
+    /// The current epoch, which changes when the times start again at zero.
+    epoch: bool,
     /// Whether each wavefront has a clock.
     per_wavefront: bool,
 }
@@ -52,6 +54,7 @@ impl L1 {
             per_wavefront: params.variant.per_wavefront,
             time_requests: AckCounts::default(),
             stopped: 0,
+            epoch: false,
         }
     }
 
@@ -127,6 +130,7 @@ impl L1 {
                 is_remote: key.reach() == Reach::System && !key.is_plain(),
                 slot: ask.slot,
                 now,
+                epoch: self.epoch,
                 bytes: params.stamp_bytes,
             },
         );
@@ -134,7 +138,7 @@ impl L1 {
 
     fn get<P: Leased>(&self, line: LineAddr, now: u32, version: Option<u32>, cx: &mut Cx<'_, P>) {
         let bytes = 2 * cx.world.params.stamp_bytes;
-        cx.fx.send(cx.below(line), ToBank::Get { line, now, version, bytes });
+        cx.fx.send(cx.below(line), ToBank::Get { line, now, version, epoch: self.epoch, bytes });
     }
 
     fn message<P: Leased>(&mut self, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
@@ -176,6 +180,7 @@ impl L1 {
     /// Drops every line and begins again at time zero.
     fn restart<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         self.clocks.reset();
+        self.epoch ^= cx.world.params.variant.carries_epochs;
         self.invalidate_all(Cause::Remote, Event::Reset, Operand::Nothing, cx)
     }
 

@@ -32,6 +32,8 @@
 //!   the rollover unit stops all banks, each bank tells all L1s, an L1 that has heard all banks
 //!   drops its lines, and when all have, all times are zero. A lease ends at the largest timestamp at
 //!   the latest, so no load overflows. As published, a bank of `g-tsc` starts again by itself.
+//!   In the repaired protocols, a request that is under way during a rollover loses its old time,
+//!   because a load at this time would extend a lease to the largest timestamp again.
 //! * *The weak form* (RCC-WO) is the setting `weak`: loads and writes have separate times, so a write
 //!   does not end the leases of the unit's own copies. An acquire or a release joins both times.
 //! * *A bank writes its dirty lines in one step* at a release at system scope, and a bank that writes
@@ -80,12 +82,20 @@ pub struct Variant {
     /// Whether all banks stop before all timestamps start again at zero. If not, each bank starts
     /// again at zero by itself.
     pub stops: bool,
+    /// Whether a request carries the epoch of its sender, which changes with each rollover. A bank
+    /// takes the time of a request from another epoch as zero.
+    pub carries_epochs: bool,
+    /// Whether only a write reaches the largest timestamp. A load extends a lease at most to the
+    /// timestamp before it.
+    pub spares_largest: bool,
 }
 
 impl Variant {
-    const RCC: Variant = Variant { per_wavefront: false, stops: true };
-    const G_TSC: Variant = Variant { per_wavefront: true, stops: false };
-    const G_TSC_REPAIRED: Variant = Variant { stops: true, ..Variant::G_TSC };
+    const RCC: Variant =
+        Variant { per_wavefront: false, stops: true, carries_epochs: false, spares_largest: false };
+    const G_TSC: Variant = Variant { per_wavefront: true, stops: false, ..Variant::RCC };
+    const RCC_REPAIRED: Variant = Variant { carries_epochs: true, spares_largest: true, ..Variant::RCC };
+    const G_TSC_REPAIRED: Variant = Variant { per_wavefront: true, ..Variant::RCC_REPAIRED };
 }
 
 /// The parameters of the protocol on a machine.
@@ -93,6 +103,8 @@ impl Variant {
 pub struct Params {
     /// The largest timestamp.
     last: u32,
+    /// The largest timestamp to which a load extends a lease.
+    lease_last: u32,
     /// The length of a lease.
     lease: u32,
     /// The size of a timestamp in a message, in bytes.
@@ -106,8 +118,10 @@ pub struct Params {
 impl Params {
     fn new(settings: &Settings, variant: Variant) -> Result<Params, String> {
         let bits = settings.get("timestamp_bits")? as u32;
+        let last = u32::MAX >> (32 - bits);
         Ok(Params {
-            last: u32::MAX >> (32 - bits),
+            last,
+            lease_last: last - u32::from(variant.spares_largest),
             lease: settings.get("lease")? as u32,
             stamp_bytes: bits.div_ceil(8) as u8,
             weak: !variant.per_wavefront && settings.get("weak")? == 1,
@@ -115,10 +129,6 @@ impl Params {
         })
     }
 }
-
-/// The settings with which the explorer checks the protocols. Timestamps have two bits, so that
-/// short programs reach the largest one.
-const EXPLORED: &[(&str, u64)] = &[("timestamp_bits", 2), ("lease", 1)];
 
 messages! {
     /// A message to an L1.
@@ -196,6 +206,8 @@ messages! {
             now: u32,
             /// The version of the sender's copy, if it has one.
             version: Option<u32>,
+            /// The epoch of the sender.
+            epoch: bool,
             /// The size of the two timestamps in the message, in bytes.
             bytes: u8,
         } [name("Gets"), line(line), bytes(|_| u32::from(*bytes)), access],
@@ -215,6 +227,8 @@ messages! {
             slot: Slot,
             /// The time of the issuer.
             now: u32,
+            /// The epoch of the sender.
+            epoch: bool,
             /// The size of the timestamp in the message, in bytes.
             bytes: u8,
         } [
@@ -289,7 +303,7 @@ macro_rules! leased {
     (
         $(#[doc = $doc:literal])+
         $module:ident::$protocol:ident, $variant:expr, bits: $bits:literal, lease: $lease:literal,
-        $name:literal, $summary:literal, $source:expr $(, $more:expr)?
+        explored: $explored:literal, $name:literal, $summary:literal, $source:expr $(, $more:expr)?
     ) => {
         $(#[doc = $doc])+
         pub mod $module {
@@ -357,7 +371,8 @@ macro_rules! leased {
                     },
                     $($more)?
                 ];
-                const EXPLORED: &'static [(&'static str, u64)] = EXPLORED;
+                const EXPLORED: &'static [(&'static str, u64)] =
+                    &[("timestamp_bits", $explored), ("lease", 1)];
 
                 fn params(_: &Levels, settings: &Settings) -> Result<Params, String> {
                     Params::new(settings, $variant)
@@ -409,19 +424,52 @@ const G_TSC: &str = "G-TSC (Tabbakh, Qian and Annavaram, HPCA 2018), from its pu
 
 leased! {
     /// Relativistic cache coherence.
-    rcc::Rcc, Variant::RCC, bits: 32, lease: 64, "rcc",
+    rcc::Rcc, Variant::RCC, bits: 32, lease: 64, explored: 2, "rcc",
     "leases in logical time: a write is performed at once, at a time after the lease of its line",
     RCC, WEAK
 }
 leased! {
     /// Coherence by timestamps of wavefronts, as publicly described.
-    g_tsc::GTsc, Variant::G_TSC, bits: 16, lease: 10, "g-tsc",
+    g_tsc::GTsc, Variant::G_TSC, bits: 16, lease: 10, explored: 2, "g-tsc",
     "leases in logical time, with a clock for each wavefront", G_TSC
 }
 leased! {
     /// Coherence by timestamps of wavefronts, repaired.
-    g_tsc_repaired::GTscRepaired, Variant::G_TSC_REPAIRED, bits: 16, lease: 10, "g-tsc-repaired",
+    g_tsc_repaired::GTscRepaired, Variant::G_TSC_REPAIRED, bits: 16, lease: 10, explored: 2, "g-tsc-repaired",
     "g-tsc in which all banks stop before timestamps start again",
     "G-TSC (Tabbakh, Qian and Annavaram, HPCA 2018), from its public description; the repair is not from \
      the paper"
+}
+leased! {
+    /// Relativistic cache coherence, repaired.
+    rcc_repaired::RccRepaired, Variant::RCC_REPAIRED, bits: 32, lease: 64, explored: 2, "rcc-repaired",
+    "rcc in which no request keeps an old time over a rollover of timestamps",
+    "Relativistic Cache Coherence (Ren and Lis, HPCA 2017), from its public description; the repair is \
+     not from the paper", WEAK
+}
+
+/// Protocols for tests of the rollover, which are not in the list of protocols. Timestamps have one
+/// bit in explorations, so that each write but the first waits for a rollover.
+pub mod short {
+    use super::*;
+
+    leased! {
+        /// The protocol `rcc`.
+        published::Rcc, Variant::RCC, bits: 32, lease: 64, explored: 1, "rcc-short", "rcc", RCC, WEAK
+    }
+    leased! {
+        /// The protocol `rcc-repaired`.
+        repaired::RccRepaired, Variant::RCC_REPAIRED, bits: 32, lease: 64, explored: 1,
+        "rcc-repaired-short", "rcc-repaired", RCC, WEAK
+    }
+    leased! {
+        /// The protocol `rcc-repaired`, but requests carry no epoch.
+        epochs::LacksEpochs, Variant { carries_epochs: false, ..Variant::RCC_REPAIRED }, bits: 32,
+        lease: 64, explored: 1, "rcc-lacks-epochs", "rcc-repaired without epochs", RCC, WEAK
+    }
+    leased! {
+        /// The protocol `rcc-repaired`, but a load may extend a lease to the largest timestamp.
+        spares::LacksSpare, Variant { spares_largest: false, ..Variant::RCC_REPAIRED }, bits: 32,
+        lease: 64, explored: 1, "rcc-lacks-spare", "rcc-repaired without a spare timestamp", RCC, WEAK
+    }
 }

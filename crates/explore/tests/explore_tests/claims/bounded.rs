@@ -112,6 +112,7 @@ verdicts! {
     tc_strong_holds: holds "tc-strong";
     tc_weak_repaired_holds: holds "tc-weak-repaired";
     rcc_holds: holds "rcc";
+    rcc_repaired_holds: holds "rcc-repaired";
     g_tsc_repaired_holds: holds "g-tsc-repaired";
     moesi_holds: holds "moesi";
     wt_holds: holds "wt";

@@ -89,7 +89,7 @@ holds! {
     kernels_follow_one_another_in_stc: "stc-nv-repaired" "stc-es-repaired";
     kernels_follow_one_another_with_bands: "stc-ab-repaired" "stc-mb-repaired";
     kernels_follow_one_another_with_leases: "tc-strong" "tc-weak-repaired";
-    kernels_follow_one_another_in_logical_time: "rcc" "g-tsc-repaired";
+    kernels_follow_one_another_in_logical_time: "rcc" "rcc-repaired" "g-tsc-repaired";
     kernels_follow_one_another_with_owned_lines: "moesi";
     kernels_follow_one_another_over_a_stateless_directory: "wt" "apu-no-l1";
     kernels_follow_one_another_with_write_caches:
