@@ -167,6 +167,42 @@ fn writes_are_atomic_in_logical_time() {
     assert_eq!(fault::<Weak>(PASSED_ON), None);
 }
 
+/// A program in which a thread loads a word again and again while another thread updates it.
+const LOADED: &str = "OPENCL loaded
+{ }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* f) {
+  int r0 = atomic_fetch_add_explicit(x, 1, memory_order_relaxed, memory_scope_device);
+  atomic_store_explicit(f, 1, memory_order_relaxed, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
+  while (!atomic_load_explicit(f, memory_order_relaxed, memory_scope_device)) { int r0 = *x; }
+}
+
+exists (f=1)
+";
+
+/// Searches a program for a run that never ends, whatever its threads read.
+fn endless<P: Protocol>(text: &str) -> Option<Fault> {
+    let test = Test::read("test", text).expect("it is a test");
+    let program = &*test.program();
+    let requirements = Requirements { allowed: None, may_block: false };
+    let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS.evicting().in_full(), None);
+    let placement = Placement::spread(program);
+    let found = explorer.explore(program, &placement, &requirements, &mut Limits::default());
+    let found = found.expect("supported");
+    assert_eq!(found.incomplete, None);
+    found.violation.map(|violation| violation.fault)
+}
+
+#[test]
+fn only_a_write_reaches_the_largest_timestamp() {
+    assert_eq!(endless::<short::Rcc>(LOADED), Some(Fault::Livelock));
+    assert_eq!(endless::<short::LacksSpare>(LOADED), Some(Fault::Livelock));
+    assert_eq!(endless::<short::RccRepaired>(LOADED), None);
+}
+
 #[test]
 fn a_request_that_is_under_way_during_a_rollover_loses_its_old_time() {
     for bounds in [BOUNDS.evicting(), BOUNDS.evicting().in_full()] {
