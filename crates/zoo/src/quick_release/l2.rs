@@ -97,7 +97,7 @@ impl<V: Variant> L2<V> {
     /// free, it waits.
     fn get<P: Quick>(&mut self, line: LineAddr, access: BankAccess<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         let is_repaired = cx.world.params.repaired;
-        if is_repaired && self.departures.has(line) {
+        if is_repaired && self.departures.has(line) && self.write.get(line).is_none() {
             // The directory answers, after the messages that wait here.
             self.pass_on(line, access, cx);
             return Disposition::Done;
