@@ -144,8 +144,8 @@ impl<V: Variant> L2<V> {
         if self.write.is_full() {
             self.pop(cx);
         }
-        let homes = cx.world.homes;
-        if let Some(victim) = line.and_then(|line| self.write.victim(line, |line| homes.index(line))) {
+        let banks = u64::from(cx.world.params.banks.0);
+        if let Some(victim) = line.and_then(|line| self.write.victim(line, |line| line.0 / banks)) {
             self.leave(victim, cx);
         }
     }
