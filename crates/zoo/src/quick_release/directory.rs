@@ -113,10 +113,8 @@ impl Directory {
         if self.write.is_full() {
             self.pop(cx);
         }
-        let homes = cx.world.homes;
-        let has_all_lines = cx.world.params.directories == 1;
-        let index = |line: LineAddr| if has_all_lines { line.0 } else { homes.index(line) };
-        if let Some(victim) = line.and_then(|line| self.write.victim(line, index)) {
+        let banks = u64::from(cx.world.params.banks.1);
+        if let Some(victim) = line.and_then(|line| self.write.victim(line, |line| line.0 / banks)) {
             self.evict(victim, cx);
         }
     }

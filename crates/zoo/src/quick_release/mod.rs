@@ -12,8 +12,8 @@
 //! Source: Hechtman, PhD thesis (Duke University, 2014), section 4.3, Table 4.1. Decisions:
 //!
 //! * *The victim of a write cache* is the oldest line of the set, in the order of the FIFO.
-//! * *Each bank of the L2 has its own FIFO.* A marker goes to all banks, and each bank passes it to the
-//!   directory below it. The release is complete when the marker of each bank is acknowledged.
+//! * *Each bank has its own FIFO.* A marker goes to all banks of the L2, and each bank passes it to one
+//!   bank of the directory. The release is complete when all banks have acknowledged it.
 //! * *The L1s acknowledge invalidations*, and a marker leaves the L2 behind the acks.
 //! * *All scopes have the same effect.* `quick-release-groups` differs: a release at work-group scope
 //!   does nothing. `quick-release-split` also has a FIFO for each wavefront in the L1.
@@ -141,10 +141,10 @@ pub enum Missing {
 pub struct Params {
     /// The write caches of the L1, of a bank of the L2, and of a bank of the directory.
     shapes: [Shape; 3],
+    /// The number of banks of the L2 and of the directory on each chiplet.
+    banks: (u16, u16),
     /// The number of L1s that a bank of the L2 invalidates: the first ones, which are all.
     invalidated: u16,
-    /// The number of controllers of the directory: one, or one for each bank of the L2.
-    directories: u16,
     repaired: bool,
     /// Whether each wavefront has an S-FIFO of its own in the L1.
     splits: bool,
@@ -160,12 +160,13 @@ impl Params {
         missing: Option<Missing>,
     ) -> Result<Params, String> {
         let (l2, directory) = (levels.of(BANK).count, levels.of(DIRECTORY).count);
-        if directory != 1 && directory != l2 {
+        if !l2.is_multiple_of(directory) {
             return Err(format!(
-                "level `l2` has {l2} controllers and level `directory` has {directory}, expected the same \
-                 number or one directory, because each bank of the L2 passes markers to one directory"
+                "level `l2` has {l2} banks and level `directory` has {directory}, expected a divisor of {l2}, \
+                 because each bank of the L2 passes markers to one bank of the directory"
             ));
         }
+        let banks = (l2 / levels.chiplets, (directory / levels.chiplets).max(1));
         let ways = settings.get("write_ways")?;
         let shape = |lines: &str, entries: &str| -> Result<Shape, String> {
             let (count, entries) = (settings.get(lines)?, settings.get(entries)?);
@@ -183,7 +184,7 @@ impl Params {
         ];
         let l1s = levels.of(FIRST).count;
         let invalidated = if missing == Some(Missing::AnL1) { l1s - 1 } else { l1s };
-        Ok(Params { shapes, invalidated, directories: directory, repaired, splits, missing })
+        Ok(Params { shapes, banks, invalidated, repaired, splits, missing })
     }
 
     /// Whether the protocol lacks a duty.
@@ -197,21 +198,21 @@ const fn size(name: &'static str, unit: &'static str, default: u64, about: &'sta
     Setting { name, unit, least: 1, most: 1 << 20, default, about }
 }
 
-/// The settings of the protocols. The defaults are for 16 banks of the L2 and of the directory.
+/// The settings of the protocols: Table 4.1, whose sizes are for 16 banks of the L2 and of the directory.
 const SETTINGS: &[Setting] = &[
     size("wl1_lines", "lines", 64, "size of the write cache of an L1"),
     size("sfifo1_entries", "entries", 64, "size of the S-FIFO of an L1"),
     size("wl2_lines", "lines", 16, "size of the write cache of a bank of the L2"),
     size("sfifo2_entries", "entries", 8, "size of the S-FIFO of a bank of the L2"),
-    size("wl3_lines", "lines", 32, "size of the write cache of a directory"),
-    size("sfifo3_entries", "entries", 16, "size of the S-FIFO of a directory"),
+    size("wl3_lines", "lines", 32, "size of the write cache of a bank of the directory"),
+    size("sfifo3_entries", "entries", 16, "size of the S-FIFO of a bank of the directory"),
     size("write_ways", "ways", 4, "associativity of the write caches"),
 ];
 
 /// The settings of the small machines of the explorer.
 const EXPLORED: &[(&str, u64)] = &[
     ("wl1_lines", 2),
-    ("sfifo1_entries", 3),
+    ("sfifo1_entries", 4),
     ("wl2_lines", 1),
     ("sfifo2_entries", 2),
     ("wl3_lines", 1),
