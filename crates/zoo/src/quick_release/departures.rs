@@ -1,6 +1,6 @@
 //! The messages that leave a bank of the L2 towards the directory, behind invalidations.
 
-use super::{FIRST, Missing, Params, Quick, ToDirectory, ToL1};
+use super::{DIRECTORY, FIRST, Missing, Params, Quick, ToDirectory, ToL1};
 use proto::{Cx, LineAddr, Message as _, NodeId};
 use std::collections::VecDeque;
 
@@ -123,9 +123,10 @@ impl Departures {
         }
     }
 
-    /// Sends a message to the bank of the directory below this bank of the L2.
+    /// Sends a message to the bank of the directory that serves all lines of this bank of the L2.
     fn go<P: Quick>(msg: ToDirectory, cx: &mut Cx<'_, P>) {
-        let kind = cx.level().below.unwrap_or(cx.me.kind);
-        cx.fx.send(NodeId { kind, index: cx.me.index }, msg);
+        let (l2, directory) = cx.world.params.banks;
+        let (chiplet, bank) = (cx.me.index / l2, cx.me.index % l2);
+        cx.fx.send(NodeId { kind: DIRECTORY, index: chiplet * directory + bank % directory }, msg);
     }
 }

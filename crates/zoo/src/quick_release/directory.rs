@@ -113,8 +113,8 @@ impl Directory {
         if self.write.is_full() {
             self.pop(cx);
         }
-        let homes = cx.world.homes;
-        if let Some(victim) = line.and_then(|line| self.write.victim(line, |line| homes.index(line))) {
+        let banks = u64::from(cx.world.params.banks.1);
+        if let Some(victim) = line.and_then(|line| self.write.victim(line, |line| line.0 / banks)) {
             self.evict(victim, cx);
         }
     }

@@ -97,7 +97,7 @@ impl<V: Variant> L2<V> {
     /// free, it waits.
     fn get<P: Quick>(&mut self, line: LineAddr, access: BankAccess<'_>, cx: &mut Cx<'_, P>) -> Disposition {
         let is_repaired = cx.world.params.repaired;
-        if is_repaired && self.departures.has(line) {
+        if is_repaired && self.departures.has(line) && self.write.get(line).is_none() {
             // The directory answers, after the messages that wait here.
             self.pass_on(line, access, cx);
             return Disposition::Done;
@@ -144,8 +144,8 @@ impl<V: Variant> L2<V> {
         if self.write.is_full() {
             self.pop(cx);
         }
-        let homes = cx.world.homes;
-        if let Some(victim) = line.and_then(|line| self.write.victim(line, |line| homes.index(line))) {
+        let banks = u64::from(cx.world.params.banks.0);
+        if let Some(victim) = line.and_then(|line| self.write.victim(line, |line| line.0 / banks)) {
             self.leave(victim, cx);
         }
     }

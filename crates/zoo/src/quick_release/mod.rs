@@ -141,6 +141,8 @@ pub enum Missing {
 pub struct Params {
     /// The write caches of the L1, of a bank of the L2, and of a bank of the directory.
     shapes: [Shape; 3],
+    /// The number of banks of the L2 and of the directory on each chiplet.
+    banks: (u16, u16),
     /// The number of L1s that a bank of the L2 invalidates: the first ones, which are all.
     invalidated: u16,
     repaired: bool,
@@ -158,12 +160,13 @@ impl Params {
         missing: Option<Missing>,
     ) -> Result<Params, String> {
         let (l2, directory) = (levels.of(BANK).count, levels.of(DIRECTORY).count);
-        if l2 != directory {
+        if !l2.is_multiple_of(directory) {
             return Err(format!(
-                "level `l2` has {l2} banks and level `directory` has {directory}, expected the same number, \
+                "level `l2` has {l2} banks and level `directory` has {directory}, expected a divisor of {l2}, \
                  because each bank of the L2 passes markers to one bank of the directory"
             ));
         }
+        let banks = (l2 / levels.chiplets, (directory / levels.chiplets).max(1));
         let ways = settings.get("write_ways")?;
         let shape = |lines: &str, entries: &str| -> Result<Shape, String> {
             let (count, entries) = (settings.get(lines)?, settings.get(entries)?);
@@ -181,7 +184,7 @@ impl Params {
         ];
         let l1s = levels.of(FIRST).count;
         let invalidated = if missing == Some(Missing::AnL1) { l1s - 1 } else { l1s };
-        Ok(Params { shapes, invalidated, repaired, splits, missing })
+        Ok(Params { shapes, banks, invalidated, repaired, splits, missing })
     }
 
     /// Whether the protocol lacks a duty.
@@ -209,7 +212,7 @@ const SETTINGS: &[Setting] = &[
 /// The settings of the small machines of the explorer.
 const EXPLORED: &[(&str, u64)] = &[
     ("wl1_lines", 2),
-    ("sfifo1_entries", 3),
+    ("sfifo1_entries", 4),
     ("wl2_lines", 1),
     ("sfifo2_entries", 2),
     ("wl3_lines", 1),

@@ -34,8 +34,9 @@ const STATES_MAX: u64 = 10_000_000;
 fn every_protocol_keeps_its_claims_in_every_dimension() {
     // The last three have the same states as `denovo-b`, `hlrc` and `moesi`, because the explorer evicts
     // in every order and has machines of its own.
-    let is_left_out =
-        |name: &str| zoo::reads_stale_copies(name) || ["denovo-rprio", "hlrc-noprio", "rfo"].contains(&name);
+    // Few dimension programs are in the domain of the claim of `quick-release-split`.
+    let left_out = ["denovo-rprio", "hlrc-noprio", "rfo", "quick-release-split"];
+    let is_left_out = |name: &str| zoo::reads_stale_copies(name) || left_out.contains(&name);
     for (turn, info) in zoo::ALL.iter().enumerate().filter(|(_, info)| !is_left_out(info.name)) {
         let subject = subjects::explored(info.name).expect("a protocol");
         let mut tests = corpus::dimensions(&Claim::all_of(&subject.info).expect("known models"));
