@@ -122,6 +122,46 @@ P2@wg 1, dev 0 (global int* x, global atomic_int* f, global atomic_int* g) {
 exists (2:r1=1 /\\ 2:r2=0)
 ";
 
+/// A thread passes on a word that it has read.
+const PASSED_ON: &str = "OPENCL passed-on
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x, global atomic_int* f) {
+  atomic_store_explicit(x, 1, memory_order_relaxed, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* f) {
+  int r0 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_device);
+  if (r0 == 1) {
+    atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);
+  }
+}
+
+P2@wg 0, dev 0 (global atomic_int* x, global atomic_int* f) {
+  int r1 = atomic_load_explicit(f, memory_order_acquire, memory_scope_device);
+  int r2 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_device);
+}
+
+exists (2:r1=1 /\\ 2:r2=0)
+";
+
+/// A thread reads its own store beside an atomic of another thread, whose word may be in the same line.
+const BESIDE_AN_ATOMIC: &str = "OPENCL beside-an-atomic
+{ }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* y) {
+  *x = 1;
+  int r0 = atomic_load_explicit(y, memory_order_relaxed, memory_scope_device);
+  int r1 = *x;
+}
+
+P1@wg 1, dev 0 (global int* x, global atomic_int* y) {
+  int r2 = atomic_fetch_add_explicit(y, 1, memory_order_relaxed, memory_scope_device);
+}
+
+exists (0:r1=1)
+";
+
 /// Explores a program in its placements, or only in the one with this number.
 fn explore_in<P: Protocol>(text: &str, bounds: Bounds, only: Option<usize>) -> Vec<Exploration> {
     let test = Test::read("test", text).expect("it is a test");
@@ -196,6 +236,12 @@ fn an_atomic_follows_the_stores_before_it() {
 fn a_thread_reads_its_own_stores() {
     assert!(only::<QuickReleaseRepaired>(PARTS, BOUNDS.evicting(), &[0, 1, 2]));
     assert!(only::<QuickRelease>(PARTS, BOUNDS.evicting(), &[0, 1, 2]));
+    assert!(only::<QuickReleaseRepaired>(BESIDE_AN_ATOMIC, BOUNDS, &[1]));
+}
+
+#[test]
+fn a_word_that_was_read_and_passed_on_is_read_by_the_next_thread() {
+    assert!(!reaches_in::<QuickReleaseRepaired>(PASSED_ON, BOUNDS, 0, &[1, 0]));
 }
 
 #[test]

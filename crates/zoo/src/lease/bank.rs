@@ -274,7 +274,7 @@ impl Bank {
         let bytes = answer_bytes(access.op, access.mask) + cx.world.params.stamp_bytes;
         let time = self.leases.get(&line).map_or(self.absent, |lease| lease.version);
         let is_write = access.op != Op::Load;
-        cx.fx.send(access.from, ToL1::Done { slot, bytes, data, time, is_write });
+        cx.fx.send(access.from, ToL1::Done { slot, bytes, data, time, epoch: self.epoch, is_write });
     }
 
     fn memory<P: Leased>(&mut self, reply: &MemoryReply, cx: &mut Cx<'_, P>) -> Disposition {
@@ -287,14 +287,14 @@ impl Bank {
             };
         }
         // The access was stamped when it was passed on. The time of the line is not before that.
-        let (data, time) = (reply.data, self.end(line));
+        let (data, time, epoch) = (reply.data, self.end(line), self.epoch);
         let bytes = cx.world.params.stamp_bytes;
         let is_write = reply.op.access != MemoryAccess::Read;
         match parts::passed_on(tag) {
-            Answer::Line => cx.fx.send(tag.node, ToL1::Bare { line, data, time, bytes }),
+            Answer::Line => cx.fx.send(tag.node, ToL1::Bare { line, data, time, epoch, bytes }),
             Answer::Request(slot) => {
                 let bytes = bytes + tag.note;
-                cx.fx.send(tag.node, ToL1::Done { slot, bytes, data, time, is_write });
+                cx.fx.send(tag.node, ToL1::Done { slot, bytes, data, time, epoch, is_write });
             }
             Answer::Posted { .. } => return Disposition::Impossible("no write is posted"),
         }

@@ -149,7 +149,8 @@ impl L1 {
                 self.clocks.answered(Receiver::Line(line), lease.version, false, params);
                 self.event(line, Event::Data, Operand::Line(data, Some(lease)), cx)
             }
-            ToL1::Bare { line, ref data, time, .. } => {
+            ToL1::Bare { line, ref data, time, epoch, .. } => {
+                let time = self.current(time, epoch);
                 self.clocks.answered(Receiver::Line(line), time, false, params);
                 self.event(line, Event::Bare, Operand::Line(data, None), cx)
             }
@@ -160,7 +161,8 @@ impl L1 {
                 self.clocks.answered(Receiver::Line(line), lease.version, false, params);
                 self.event(line, Event::Renewed, Operand::Lease(lease), cx)
             }
-            ToL1::Done { slot, ref data, time, is_write, .. } => {
+            ToL1::Done { slot, ref data, time, epoch, is_write, .. } => {
+                let time = self.current(time, epoch);
                 self.clocks.answered(Receiver::Slot(slot), time, is_write, params);
                 cx.fx.resume_with(slot, *data);
                 Disposition::Done
@@ -177,6 +179,12 @@ impl L1 {
         }
     }
 
+    /// A time of an answer, as a time of the current epoch. A bank that has stopped passes answers of
+    /// memory on, whose old times have no meaning after the restart of this cache.
+    fn current(&self, time: u32, epoch: bool) -> u32 {
+        if epoch == self.epoch { time } else { 0 }
+    }
+
     /// Drops every line and begins again at time zero.
     fn restart<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         self.clocks.reset();
@@ -185,8 +193,8 @@ impl L1 {
     }
 
     /// Counts a bank that has stopped for a rollover (a restart of all timestamps at zero). When
-    /// all banks have stopped, no answer with an old timestamp is on its way. The L1 then drops its
-    /// lines and starts again at time zero.
+    /// all banks have stopped, no lease that they have granted is on its way. The L1 then drops its lines
+    /// and starts again at time zero.
     fn stopped<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         self.stopped += 1;
         if self.stopped < cx.world.levels.of(BANK).count {

@@ -153,6 +153,8 @@ messages! {
             data: LineData,
             /// The time of the access.
             time: u32,
+            /// The epoch of the sender.
+            epoch: bool,
             /// The size of the timestamp in the message, in bytes.
             bytes: u8,
         } [name("BareData"), line(line), bytes(|line_bytes| line_bytes + u32::from(*bytes))],
@@ -175,6 +177,8 @@ messages! {
             data: LineData,
             /// The time of the access.
             time: u32,
+            /// The epoch of the sender.
+            epoch: bool,
             /// Whether the access has written.
             is_write: bool,
         } [name("DoneAt"), bytes(|_| u32::from(*bytes))],

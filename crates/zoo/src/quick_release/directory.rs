@@ -17,7 +17,7 @@ pub struct Directory {
     base: apu::Directory,
     write: WriteCache,
     /// The evicted lines, oldest first, that wait for an entry of the directory or for a transaction of
-    /// their line. The end of every transaction lets the first possible one begin.
+    /// their line. After every step, all possible ones begin.
     evicted: VecDeque<(LineAddr, Dirty)>,
     /// The evictions that memory has not acknowledged, and the markers that wait for them, in order.
     pending: VecDeque<Entry>,

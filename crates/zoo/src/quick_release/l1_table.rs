@@ -143,7 +143,6 @@ impl Table for L1Published {
         match (state, event) {
             (IX, _) => impossible("every fill is kept"),
             (IV, LoadPart) => stay(&[WriteOut]).wait(),
-            (V, Store) => go(W, &[Merge]),
             (IV, Leave) => stay(&[WriteOut]),
             (IV, DataWritten) => go(V, &[Fill, Answer, Wake]),
             (IV, Inv) => stay(&[Ack]),

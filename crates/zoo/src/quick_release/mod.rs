@@ -128,7 +128,8 @@ pub enum Missing {
     MarkerOrder,
     /// The L2 invalidates the copy of the last L1.
     AnL1,
-    /// A marker leaves the L2 behind the acks of invalidations.
+    /// A marker leaves the L2 behind the acks of invalidations, and behind the writes that wait for these
+    /// acks.
     Acks,
     /// The L2 passes the invalidation of a host on if it does not have the line.
     PassedInvalidation,
@@ -141,7 +142,8 @@ pub enum Missing {
 pub struct Params {
     /// The write caches of the L1, of a bank of the L2, and of a bank of the directory.
     shapes: [Shape; 3],
-    /// The number of banks of the L2 and of the directory on each chiplet.
+    /// The number of banks of the L2 and of the directory on each chiplet, or on the machine if both serve
+    /// all chiplets.
     banks: (u16, u16),
     /// The number of L1s that a bank of the L2 invalidates: the first ones, which are all.
     invalidated: u16,
@@ -159,14 +161,21 @@ impl Params {
         splits: bool,
         missing: Option<Missing>,
     ) -> Result<Params, String> {
-        let (l2, directory) = (levels.of(BANK).count, levels.of(DIRECTORY).count);
-        if !l2.is_multiple_of(directory) {
+        let (l2, directory) = (levels.of(BANK), levels.of(DIRECTORY));
+        if l2.per != directory.per || !l2.count.is_multiple_of(directory.count) {
             return Err(format!(
-                "level `l2` has {l2} banks and level `directory` has {directory}, expected a divisor of {l2}, \
-                 because each bank of the L2 passes markers to one bank of the directory"
+                "level `l2` has {} banks per {} and level `directory` has {} per {}, expected a divisor of {} per \
+                 {}, because each bank of the L2 passes markers to one bank of the directory",
+                l2.count,
+                l2.per.name(),
+                directory.count,
+                directory.per.name(),
+                l2.count,
+                l2.per.name()
             ));
         }
-        let banks = (l2 / levels.chiplets, (directory / levels.chiplets).max(1));
+        let parts = if l2.per == Per::Chiplet { levels.chiplets } else { 1 };
+        let banks = (l2.count / parts, directory.count / parts);
         let ways = settings.get("write_ways")?;
         let shape = |lines: &str, entries: &str| -> Result<Shape, String> {
             let (count, entries) = (settings.get(lines)?, settings.get(entries)?);

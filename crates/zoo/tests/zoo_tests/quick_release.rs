@@ -272,6 +272,10 @@ fn an_eviction_of_the_directory_first_invalidates_the_copies_of_hosts() {
     assert_eq!(bank.message(L2_BANK, &to_directory(write(OTHER).into())), [(HOST_CACHE, "Inv")]);
     let marker = Marker { requester: FIRST_L1, slot: Some(Slot(5)) };
     assert_eq!(bank.message(L2_BANK, &to_directory(ToDirectory::Marker { marker })), []);
+    let drain = |bank: &mut Alone| bank.input(|_| StationInput::Timer(proto::TimerClass::Drain), L2_BANK);
+    assert_eq!(drain(&mut bank), [(HOST_CACHE, "Inv")]);
+    // The marker is at the head. It waits until memory has both lines.
+    assert_eq!(drain(&mut bank), []);
 }
 
 /// "[The S-FIFO] may contain more addresses that already have been evicted from the write cache."
