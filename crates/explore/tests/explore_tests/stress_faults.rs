@@ -495,6 +495,7 @@ fn protocols_without_epochs_need_the_order_of_channels() {
             continue;
         }
         let found = found.failure.unwrap_or_else(|| panic!("{} needs no order", info.name));
-        assert!(found.operations() <= OPERATIONS_MAX, "{}: {found}", info.name);
+        // A failure that depends on the order of many messages shrinks less.
+        assert!(found.operations() <= 2 * OPERATIONS_MAX, "{}: {found}", info.name);
     }
 }
