@@ -486,7 +486,7 @@ fn protocols_without_epochs_need_the_order_of_channels() {
         if has_epochs && zoo::reads_stale_copies(info.name) {
             continue;
         }
-        let options = Options { overtaking: true, ..options(None, 1_000) };
+        let options = Options { overtaking: true, ..options(None, 4_000) };
         let found =
             stress(&subjects::explored(info.name).expect("a protocol"), &options).expect("known claims");
         // No failure without the order of channels is known of the protocols with epochs.
