@@ -149,8 +149,8 @@ pub(crate) trait Fabric {
     /// Tells the protocol which arrays a launched kernel uses. The calls come in launch order.
     fn add_kernel(&mut self, uses: &[ArrayUse]);
     /// Answers a plain load, if it is a hit and its step has no effect but the answer. Executes
-    /// that step, and returns the bytes and whether the line has dirty bytes. Otherwise returns `None`, without any change: the load
-    /// needs a normal step.
+    /// that step, and returns the bytes and whether the line has dirty bytes. Otherwise returns
+    /// `None`, without any change: the load needs a normal step.
     fn hit(&mut self, to: StationId, load: &Load) -> Option<(&[u8], bool)>;
     /// Gives a station (controller) a request.
     fn request(&mut self, to: StationId, slot: Slot, request: &Request, out: &mut StepEffects);

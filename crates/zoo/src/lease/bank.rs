@@ -27,7 +27,7 @@ pub struct Bank {
     /// all leases.
     is_ahead: bool,
     flushes: Flushes,
-    /// Whether this bank has reported that its next logical time exceeds the largest timestamp.
+    /// Whether this bank has requested a rollover.
     overflows: bool,
     /// Whether a rollover (a restart of all timestamps at zero) is under way, so that no access is
     /// performed.
@@ -149,10 +149,10 @@ impl Bank {
         (self.absent, self.is_ahead) = (0, self.leases.is_empty());
     }
 
-    /// Handles an access whose logical time would exceed the largest timestamp. The bank requests a
-    /// rollover (a restart of all timestamps at zero), unless it has done so, and the access waits
-    /// for the end of the rollover (`Some`). In `g-tsc` as published, the bank starts again at time
-    /// zero by itself, and the access goes on (`None`).
+    /// Handles an access for which no logical time is left. The bank requests a rollover (a restart
+    /// of all timestamps at zero), unless it has done so, and the access waits for the end of the
+    /// rollover (`Some`). In `g-tsc` as published, the bank starts again at time zero by itself, and
+    /// the access goes on (`None`).
     fn roll_over<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Option<Disposition> {
         if !cx.world.params.variant.stops {
             self.restart();

@@ -30,10 +30,10 @@
 //!   invalidated. An access at system scope is performed in memory, at a time that its bank gives.
 //! * *Rollover.* The next write of a line whose lease ends at the largest timestamp starts a rollover:
 //!   the rollover unit stops all banks, each bank tells all L1s, an L1 that has heard all banks
-//!   drops its lines, and when all have, all times are zero. A lease ends at the largest timestamp at
-//!   the latest, so no load overflows. As published, a bank of `g-tsc` starts again by itself.
-//!   In the repaired protocols, a request that is under way during a rollover loses its old time,
-//!   because a load at this time would extend a lease to the largest timestamp again.
+//!   drops its lines, and when all have, all times are zero. As published, a lease ends at the largest
+//!   timestamp at the latest, so no load starts a rollover, and a bank of `g-tsc` starts again by
+//!   itself. In the repaired protocols, a request that is under way during a rollover loses its old
+//!   time, and only a write reaches the largest timestamp: a load at this time starts a rollover.
 //! * *The weak form* (RCC-WO) is the setting `weak`: loads and writes have separate times, so a write
 //!   does not end the leases of the unit's own copies. An acquire or a release joins both times.
 //! * *A bank writes its dirty lines in one step* at a release at system scope, and a bank that writes
@@ -74,7 +74,7 @@ pub struct Lease {
     pub end: u32,
 }
 
-/// The rules in which `rcc`, `g-tsc` and `g-tsc-repaired` differ.
+/// The rules in which the protocols of this module differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Variant {
     /// Whether each wavefront has a clock, and not only each compute unit.
@@ -265,7 +265,7 @@ messages! {
     }
 }
 
-/// A protocol whose copies have leases in logical time: `rcc`, `g-tsc` or `g-tsc-repaired`.
+/// A protocol whose copies have leases in logical time.
 pub trait Leased:
     Protocol<
         Params = Params,
@@ -284,7 +284,7 @@ impl<P> Leased for P where
 /// The claims (the promised memory models) of `g-tsc` and `g-tsc-repaired`.
 const G_TSC_CLAIMS: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX];
 
-/// The claims (the promised memory models) of `rcc`.
+/// The claims (the promised memory models) of `rcc` and `rcc-repaired`.
 const RCC_CLAIMS: &[Claim] = &[
     DRF,
     Claim {
@@ -301,8 +301,8 @@ const RCC_CLAIMS: &[Claim] = &[
 /// refutes.
 pub const REFUTED: [&str; 1] = ["g-tsc"];
 
-/// Generates `rcc`, `g-tsc` or `g-tsc-repaired`. The argument `$variant` gives the rules in which this
-/// protocol differs from the others.
+/// Generates a protocol of this module. The argument `$variant` gives the rules in which this protocol
+/// differs from the others.
 macro_rules! leased {
     (
         $(#[doc = $doc:literal])+

@@ -442,7 +442,7 @@ proptest! {
             for (at, first) in accesses.iter().enumerate().filter(|_| spec.bank_groups > 0) {
                 let mut bytes = 0;
                 for access in accesses[at..].iter().filter(|access| group(access) == group(first)) {
-                    // What the group has moved before this access, but for the rest of a cycle.
+                    // The earlier bytes of the group fit into the cycles up to the first one of this access.
                     prop_assert!((access.from - first.from + 1) * bytes_per_cycle > bytes, "{:?}", access);
                     bytes += u64::from(access.bytes);
                 }
