@@ -164,14 +164,14 @@ impl Params {
         let (l2, directory) = (levels.of(BANK), levels.of(DIRECTORY));
         if l2.per != directory.per || !l2.count.is_multiple_of(directory.count) {
             return Err(format!(
-                "level `l2` has {} banks per {} and level `directory` has {} per {}, expected a divisor of {} per \
-                 {}, because each bank of the L2 passes markers to one bank of the directory",
-                l2.count,
+                "level `l2` (per {}) has {} controllers on the machine and level `directory` (per {}) has {}, expected \
+                 a divisor of {} and the same `per`, because each bank of the L2 passes markers to one bank of the \
+                 directory",
                 l2.per.name(),
-                directory.count,
-                directory.per.name(),
                 l2.count,
-                l2.per.name()
+                directory.per.name(),
+                directory.count,
+                l2.count
             ));
         }
         let parts = if l2.per == Per::Chiplet { levels.chiplets } else { 1 };
