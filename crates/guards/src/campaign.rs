@@ -203,6 +203,7 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
     let mut report = Report {
         digest: schema.digest.clone(),
         tree: version(&options.root),
+        only: options.only.iter().map(|(file, line)| named(file, *line)).collect(),
         protocols: options.protocols.clone(),
         chosen: chosen.len(),
         states_max: options.budget.states_max,
@@ -221,6 +222,11 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
     };
     report.add(&chosen, &trials, &arguments);
     Ok(report)
+}
+
+/// The text of a restriction to a file or folder, or to a line of a file.
+fn named(file: &str, line: Option<usize>) -> String {
+    line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"))
 }
 
 /// A mutant that this run tries.

@@ -21,11 +21,12 @@
 //! * [`trials`] runs each mutant on the cases that may kill it, in child processes (`worker`). The
 //!   program of a child process is [`trial`].
 //! * [`argued`] reads the arguments that a mutant is equivalent. [`report`] counts the results.
-//!   [`campaign`] carries out all of these steps.
+//!   [`campaign`] carries out all of these steps. [`record`] adds a report to the recorded ones.
 
 pub mod argued;
 pub mod campaign;
 mod edit;
+pub mod record;
 pub mod records;
 pub mod report;
 pub mod schema;

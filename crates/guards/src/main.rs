@@ -6,6 +6,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use guards::campaign::{self, Options, PROTOCOLS};
+use guards::record;
 use guards::schema::Schema;
 use guards::trials::Budget;
 
@@ -40,8 +41,10 @@ struct Arguments {
     /// Print the report as one JSON object
     #[arg(long)]
     json: bool,
-    /// Write the report to this file, which the page of results shows
-    #[arg(long, value_name = "FILE")]
+    /// Add the report to this file, which the page of results shows. The report replaces the report
+    /// of an earlier run with the same `--only`. The report of a run without `--only` replaces all
+    /// others
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "classes"])]
     record: Option<PathBuf>,
     /// The number of processes that run cases (programs to try) at the same time
     #[arg(long, value_name = "N", default_value_t = 2)]
@@ -126,8 +129,7 @@ fn carry_out(arguments: &Arguments) -> Result<bool, String> {
         let _ = writeln!(std::io::stderr(), "{line}");
     })?;
     if let Some(path) = &arguments.record {
-        let text = toml::to_string(&report).map_err(|error| error.to_string())?;
-        std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        record::add(path, &report)?;
     }
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&report).map_err(|error| error.to_string())? + "\n",

@@ -35,12 +35,14 @@ pub struct Counts {
 }
 
 /// The report of a run, which tries mutants on programs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct Report {
     /// A digest of the sources and of the rules that make mutants from them.
     pub digest: String,
     /// The version of the sources: the date and the commit of their last change.
     pub tree: String,
+    /// The files and folders whose mutants the run chose. An empty list stands for all files.
+    pub only: Vec<String>,
     /// The names of the protocols whose cases (programs on a machine) were run.
     pub protocols: Vec<String>,
     /// The number of mutants that the options of the run choose.

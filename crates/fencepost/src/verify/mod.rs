@@ -16,7 +16,7 @@ use lab::verify::{Question, ReadyProtocol, Verified, Verifier, protocols};
 
 use crate::Failure;
 use crate::args::VerifyArguments;
-use crate::clock::{Deadline, Stopwatch};
+use crate::clock::{self, Deadline, Stopwatch};
 use crate::output::{Listening, WholeFile, write_reports};
 use crate::progress::Progress;
 use crate::replay;
@@ -65,7 +65,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         // A record is written as soon as its protocol is verified, because the next protocol may
         // take an hour. If the run was interrupted, the record of an earlier run stays.
         if let (Some(path), false) = (&arguments.record, stop()) {
-            results.push(verified.record(seconds));
+            results.push(verified.record(seconds, clock::today()));
             unwritten = verified::write(path, &results).err();
         }
         if let Some(folder) = &arguments.charts {

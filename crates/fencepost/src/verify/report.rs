@@ -23,18 +23,20 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
     let mutants = verification.mutants.as_ref().map(|mutants| {
         let killed = mutants.killed.iter().map(|(name, by)| json!({ "mutant": name, "by": by }));
         // An unreadable record is left out here. A test checks that it can be read.
-        let guards = Guards::recorded().ok().flatten().map(|guards| {
+        let guards = Guards::recorded().unwrap_or_default();
+        let guards = guards.of(&verification.protocol).map(|run| {
             json!({
-                "total": guards.counts.total,
-                "killed": guards.counts.killed,
-                "tree": guards.tree,
-                "protocols": guards.protocols,
-                "finished": guards.finished,
-                "chosen": guards.chosen,
+                "only": run.only,
+                "total": run.counts.total,
+                "killed": run.counts.killed,
+                "tree": run.tree,
+                "protocols": run.protocols,
+                "finished": run.finished,
+                "chosen": run.chosen,
             })
         });
         json!({
-            "guards": guards,
+            "guards": guards.collect::<Vec<_>>(),
             "total": mutants.total(),
             "killed": mutants.killed.len(),
             "survivors": mutants.survivors,

@@ -35,7 +35,7 @@ pub(super) fn show(
     show_findings(verified, out)?;
     show_counts(verification, verified.sample, seconds, out)?;
     if let Some(mutants) = &verification.mutants {
-        show_mutants(mutants, out)?;
+        show_mutants(&verification.protocol, mutants, out)?;
     }
     show_rows(verification, out)?;
     if !explain {
@@ -131,7 +131,7 @@ fn show_counts(
     Ok(())
 }
 
-fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
+fn show_mutants(protocol: &str, mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(
         out,
         "  {} of {} mutants killed, {} survive, {} undecided; not in the total: {} unreached, {} outside every claim, \
@@ -156,8 +156,8 @@ fn show_mutants(mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
         )?;
     }
     // An unreadable record is left out here. A test checks that it can be read.
-    if let Ok(Some(guards)) = Guards::recorded() {
-        writeln!(out, "  {}", guards.sentence())?;
+    for run in Guards::recorded().unwrap_or_default().of(protocol) {
+        writeln!(out, "  {}", run.sentence())?;
     }
     for name in &mutants.survivors {
         writeln!(out, "    survives: {name}")?;

@@ -34,12 +34,22 @@ pub struct GuardCounts {
     pub unreached: u64,
 }
 
-/// The record of a run of mutants: protocols that each have one seeded fault in a guard. A guard is
-/// code of a protocol's controller outside transition tables and plans (lists of steps).
-#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+/// The records of all runs of mutants: protocols that each have one seeded fault in a guard. A guard
+/// is code of a protocol's controller outside transition tables and plans (lists of steps).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Guards {
+    /// The records, each for the mutants of some source files.
+    #[serde(default)]
+    pub runs: Vec<GuardRun>,
+}
+
+/// The record of a run of the mutants of some source files.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct GuardRun {
     /// The version of the sources that were mutated: a date and a commit.
     pub tree: String,
+    /// The files and folders whose mutants ran. An empty list stands for all files.
+    pub only: Vec<String>,
     /// The protocols on which the mutants ran.
     pub protocols: Vec<String>,
     /// The number of mutants that were selected for the run.
@@ -65,39 +75,66 @@ pub struct Guards {
 }
 
 impl Guards {
-    /// Reads the record (the results of the mutants of guards) that is built into the program.
-    /// `None` if the record has no mutant with a result.
+    /// Reads the records (the results of the mutants of guards) that are built into the program.
     ///
     /// # Errors
-    /// If the record has a syntax error. The error has the line.
-    pub fn recorded() -> Result<Option<Guards>, String> {
+    /// If the records have a syntax error. The error has the line.
+    pub fn recorded() -> Result<Guards, String> {
         Guards::read(RECORD)
     }
 
-    fn read(text: &str) -> Result<Option<Guards>, String> {
-        let guards: Guards = toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
-        Ok(Some(guards).filter(|guards| guards.finished > 0))
+    fn read(text: &str) -> Result<Guards, String> {
+        toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+    }
+
+    /// The records of runs with this protocol.
+    pub fn of(&self, protocol: &str) -> impl Iterator<Item = &GuardRun> {
+        self.runs.iter().filter(move |run| run.protocols.iter().any(|name| name == protocol))
+    }
+
+    /// The recorded results of the mutants, as a section of a Markdown page. The text is empty if
+    /// there is no record.
+    #[must_use]
+    pub fn to_markdown(&self) -> String {
+        if self.runs.is_empty() {
+            return String::new();
+        }
+        let mut text = String::from(
+            "\n## Guards\n\nThese mutants change guards: the code of controllers outside tables and plans. \
+             Each run tried the mutants of some source files, with programs for some protocols. The data \
+             is in [guards.toml](guards.toml).\n",
+        );
+        self.runs.iter().for_each(|run| run.add_to(&mut text));
+        text
+    }
+}
+
+impl GuardRun {
+    /// The source files whose mutants ran, as text. `mark` stands before and after each name.
+    fn sources(&self, mark: &str) -> String {
+        let marked: Vec<String> = self.only.iter().map(|name| format!("{mark}{name}{mark}")).collect();
+        if marked.is_empty() { String::from("all files") } else { marked.join(", ") }
     }
 
     /// A summary, in one sentence, of the recorded results of the mutants.
     #[must_use]
     pub fn sentence(&self) -> String {
         format!(
-            "guards: {} of {} mutants killed, recorded for the tree of {}",
+            "guards of {}: {} of {} mutants killed, recorded for the tree of {}",
+            self.sources(""),
             grouped(self.counts.killed),
             grouped(self.counts.total),
             self.tree
         )
     }
 
-    /// The recorded results of the mutants, as a section of a Markdown page.
-    #[must_use]
-    pub fn to_markdown(&self) -> String {
+    fn add_to(&self, text: &mut String) {
         let protocols: Vec<String> = self.protocols.iter().map(|name| format!("`{name}`")).collect();
-        let mut text = format!(
-            "\n## Guards\n\nThese mutants change guards: the code of controllers outside tables and plans. The run \
-             used the sources of {} and the protocols {}. It finished {} of {} mutants, with up to {} \
-             cases and {} states for each mutant and protocol. The data is in [guards.toml](guards.toml).\n\n",
+        let _ = write!(
+            text,
+            "\n### Guards of {}\n\nThe run used the sources of {} and programs for {}. It finished {} of {} \
+             mutants, with up to {} cases and {} states for each mutant and protocol.\n\n",
+            self.sources("`"),
             self.tree,
             protocols.join(", "),
             grouped(self.finished),
@@ -121,9 +158,11 @@ impl Guards {
         };
         let _ = writeln!(text, "\nKilled mutants by kind of case: {}.", listed(&self.killers, ""));
         let _ = writeln!(text, "Killed mutants by protocol: {}.", listed(&self.killed_with, "`"));
-        text.push_str(
-            "\nParts of the sources, and seeded faults, for which no mutant was made, by reason:\n\n",
-        );
+        if !self.unseeded.is_empty() {
+            text.push_str(
+                "\nParts of all sources, and seeded faults, for which no mutant was made, by reason:\n\n",
+            );
+        }
         for (reason, count) in &self.unseeded {
             let _ = writeln!(text, "* {} {reason}", grouped(*count));
         }
@@ -139,7 +178,6 @@ impl Guards {
                 let _ = write!(text, "\n<details><summary>{count} {what}</summary>\n\n{items}\n</details>\n");
             }
         }
-        text
     }
 }
 
@@ -147,38 +185,43 @@ impl Guards {
 mod tests {
     use super::*;
 
+    const RUN: &str = "[[runs]]\ntree = \"2026-01-02 abc\"\nonly = [\"crates/zoo/src/vi\"]\nprotocols = [\"vi\"]\n\
+                       chosen = 9\nstates_max = 1\ncases_max = 1\nfinished = 8\ntotal = 7\nkilled = 6\n\
+                       survivors = 1\ncrashed = 1\nendless = 0\nequivalent = 0\nunreached = 0\n\
+                       surviving = [\"a\"]\ncrashing = [\"b\"]\nmisargued = []\nidle = []\n\
+                       [runs.unseeded]\n[runs.killers]\n\"shipped tests\" = 6\n[runs.killed_with]\nvi = 6\n\
+                       [runs.files]\n";
+
     #[test]
-    fn a_record_without_finished_mutants_gives_no_report() {
-        let some = "tree = \"2026-01-02 abc\"\nprotocols = [\"vi\"]\nchosen = 9\nstates_max = 1\ncases_max = 1\nfinished = 8\ntotal = 7\nkilled = 6\n\
-                    survivors = 1\ncrashed = 1\nendless = 0\nequivalent = 0\nunreached = 0\n\
-                    surviving = [\"a\"]\ncrashing = [\"b\"]\nmisargued = []\nidle = []\n\
-                    [unseeded]\n[killers]\n\"shipped tests\" = 6\n[killed_with]\nvi = 6\n[files]\n";
-        let guards = Guards::read(some).expect("it is read").expect("it has finished mutants");
+    fn a_record_gives_a_sentence_and_a_section() {
+        let guards = Guards::read(RUN).expect("it is read");
+        let sentences: Vec<String> = guards.of("vi").map(GuardRun::sentence).collect();
         assert_eq!(
-            guards.sentence(),
-            "guards: 6 of 7 mutants killed, recorded for the tree of 2026-01-02 abc"
+            sentences,
+            ["guards of crates/zoo/src/vi: 6 of 7 mutants killed, recorded for the tree of 2026-01-02 abc"]
         );
-        assert!(guards.to_markdown().contains("| all | 6 of 7 | 1 | 0 | 0 | 0 |"));
-        assert!(
-            guards
-                .to_markdown()
-                .contains("by kind of case: shipped tests: 6.\nKilled mutants by protocol: `vi`: 6.\n")
-        );
-        assert_eq!(Guards::read(&some.replace("finished = 8", "finished = 0")), Ok(None));
-        assert!(Guards::read("tree = 1").is_err());
+        assert_eq!(guards.of("no-l1").count(), 0);
+        let page = guards.to_markdown();
+        assert!(page.contains("\n### Guards of `crates/zoo/src/vi`\n"));
+        assert!(page.contains("| all | 6 of 7 | 1 | 0 | 0 | 0 |"));
+        assert!(page.contains("by kind of case: shipped tests: 6.\nKilled mutants by protocol: `vi`: 6.\n"));
+        let all = Guards::read(&RUN.replace("\"crates/zoo/src/vi\"", "")).expect("it is read");
+        assert!(all.runs[0].sentence().starts_with("guards of all files: "));
+        assert_eq!(Guards::read("").expect("it is read").to_markdown(), "");
+        assert!(Guards::read("runs = 1").is_err());
     }
 
     #[test]
-    fn the_numbers_of_the_record_add_up() {
-        // A record without finished mutants is not shown, so there is nothing to check.
-        let Some(guards) = Guards::recorded().expect("the record can be read") else { return };
-        let sum = |of: fn(&GuardCounts) -> u64| guards.files.values().map(of).sum::<u64>();
-        let c = guards.counts;
-        assert_eq!((sum(|c| c.total), sum(|c| c.killed)), (c.total, c.killed));
-        assert_eq!(c.total, c.killed + c.survivors);
-        assert_eq!(c.total + c.crashed + c.endless + c.equivalent + c.unreached, guards.finished);
-        assert_eq!(guards.surviving.len() as u64, c.survivors);
-        assert_eq!(guards.killers.values().sum::<u64>(), c.killed);
-        assert_eq!(guards.killed_with.values().sum::<u64>(), c.killed);
+    fn the_numbers_of_the_records_add_up() {
+        for run in Guards::recorded().expect("the records can be read").runs {
+            let sum = |of: fn(&GuardCounts) -> u64| run.files.values().map(of).sum::<u64>();
+            let c = run.counts;
+            assert_eq!((sum(|c| c.total), sum(|c| c.killed)), (c.total, c.killed));
+            assert_eq!(c.total, c.killed + c.survivors);
+            assert_eq!(c.total + c.crashed + c.endless + c.equivalent + c.unreached, run.finished);
+            assert_eq!(run.surviving.len() as u64, c.survivors);
+            assert_eq!(run.killers.values().sum::<u64>(), c.killed);
+            assert_eq!(run.killed_with.values().sum::<u64>(), c.killed);
+        }
     }
 }

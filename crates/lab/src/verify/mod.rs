@@ -10,7 +10,7 @@ mod records;
 mod replay;
 mod verified;
 
-pub use guards::{GuardCounts, Guards};
+pub use guards::{GuardCounts, GuardRun, Guards};
 pub use records::{Record, Records};
 pub use replay::{Replayed, ReplayedRun, TEST_BYTES, replay};
 pub use verified::Verified;

@@ -28,6 +28,8 @@ pub struct Records {
 #[serde(deny_unknown_fields)]
 pub struct Record {
     protocol: String,
+    /// The date of the verification, such as `2026-01-31`.
+    date: String,
     /// The maximum number of operations of the generated programs.
     operations: u8,
     /// The number of randomly sampled programs, and the seed of the sample. `None` if no programs
@@ -130,7 +132,7 @@ impl Records {
         text.push_str("## Protocols\n\n");
         text.push_str(
             "| protocol | claims | operations | programs | free of races | synchronized | runs | states \
-             | rows fired | mutants killed | time |\n|---|---|---|---|---|---|---|---|---|---|---|\n",
+             | rows fired | mutants killed | time | date |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
         );
         self.protocols.iter().for_each(|record| text.push_str(&record.row()));
         text.push_str("\nMachines:\n\n");
@@ -154,13 +156,19 @@ impl Records {
 }
 
 impl Record {
-    /// The record of a verification that took `seconds` seconds.
+    /// The record of a verification that took `seconds` seconds and ended on the day `date`.
     #[must_use]
-    pub fn of(v: &Verification, operations: u8, (programs, seed): (usize, u64), seconds: f64) -> Record {
+    pub fn of(
+        v: &Verification,
+        operations: u8,
+        (programs, seed): (usize, u64),
+        (seconds, date): (f64, String),
+    ) -> Record {
         let (rows, unreached) = &v.rows;
         let gaps = v.gaps.iter().map(|(gap, count)| format!("{gap} ({})", counted(*count as u64, "time")));
         Record {
             protocol: v.protocol.to_owned(),
+            date,
             operations,
             sampled: (programs > 0).then_some(Sampled { programs: programs as u64, seed }),
             programs: v.tests as u64,
@@ -192,7 +200,7 @@ impl Record {
             format!(", {} sampled from seed {}", grouped(sampled.programs), sampled.seed)
         });
         format!(
-            "| `{}` | {} | {}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s |\n",
+            "| `{}` | {} | {}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s | {} |\n",
             self.protocol,
             claims.collect::<Vec<_>>().join(", "),
             self.operations,
@@ -204,6 +212,7 @@ impl Record {
             self.rows_fired,
             self.rows_total,
             self.seconds,
+            self.date,
         )
     }
 
@@ -291,7 +300,7 @@ mod tests {
             dimensions: verify::Dimensions::default(),
             census: verify::Census::default(),
         };
-        Record::of(&verification, 4, sample, 1.0)
+        Record::of(&verification, 4, sample, (1.0, String::from("2026-01-31")))
     }
 
     #[test]

@@ -31,10 +31,11 @@ pub struct Verified<'v> {
 }
 
 impl Verified<'_> {
-    /// Creates the record of this verification, which took `seconds` seconds.
+    /// Creates the record of this verification, which took `seconds` seconds and ended on the day
+    /// `date`.
     #[must_use]
-    pub fn record(&self, seconds: f64) -> Record {
-        Record::of(&self.verification, self.operations, self.sample, seconds)
+    pub fn record(&self, seconds: f64, date: String) -> Record {
+        Record::of(&self.verification, self.operations, self.sample, (seconds, date))
     }
 
     /// The kinds of cores for which the protocol claims the memory model `model`.

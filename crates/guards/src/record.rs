@@ -1,0 +1,77 @@
+//! The file with the reports of runs, which the page of results shows. A complete run takes many
+//! hours. So the file has one report for each set of source files, and runs of some files add to it.
+
+use std::path::Path;
+
+use toml::{Table, Value};
+
+use crate::report::Report;
+
+/// The key of the list of reports.
+const RUNS: &str = "runs";
+
+/// Adds a report to the file `path`, and creates the file if necessary. The report replaces the
+/// report of the same files. A report of all files replaces all reports.
+///
+/// # Errors
+/// If the file cannot be read or written, or has another format.
+pub fn add(path: &Path, report: &Report) -> Result<(), String> {
+    let refuse = |why: String| format!("{}: {why}", path.display());
+    let text = match std::fs::read_to_string(path) {
+        Ok(text) => text,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => String::new(),
+        Err(error) => return Err(refuse(error.to_string())),
+    };
+    let text = with(&text, report).map_err(refuse)?;
+    // The new text is written to another file, which is then renamed. So the file is never
+    // incomplete.
+    let half = path.with_extension("part");
+    std::fs::write(&half, text).and_then(|()| std::fs::rename(&half, path)).map_err(|error| refuse(error.to_string()))
+}
+
+/// The text of the file `text` with the report added.
+fn with(text: &str, report: &Report) -> Result<String, String> {
+    let mut file: Table = text.parse().map_err(|error: toml::de::Error| error.to_string())?;
+    let runs = file.entry(RUNS).or_insert_with(|| Value::Array(Vec::new()));
+    let Value::Array(runs) = runs else { return Err(format!("`{RUNS}` is no list, expected a list of reports")) };
+    let added = Value::try_from(report).map_err(|error| error.to_string())?;
+    let only = added.get("only").cloned();
+    runs.retain(|run| !report.only.is_empty() && run.get("only") != only.as_ref());
+    runs.push(added);
+    toml::to_string(&file).map_err(|error| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report(only: &[&str], tree: &str) -> Report {
+        let only = only.iter().map(|&name| name.to_owned()).collect();
+        Report { only, tree: tree.to_owned(), ..Report::default() }
+    }
+
+    /// The files and the tree of each report.
+    fn runs(text: &str) -> Vec<(String, String)> {
+        let file: Table = text.parse().expect("it is TOML");
+        let runs = file[RUNS].as_array().expect("a list");
+        runs.iter().map(|run| (run["only"].to_string(), run["tree"].to_string())).collect()
+    }
+
+    #[test]
+    fn a_report_replaces_that_of_the_same_files() {
+        let mut text = String::new();
+        for (only, tree) in [(&["a"][..], "1"), (&["b", "c"], "2"), (&["a"], "3")] {
+            text = with(&text, &report(only, tree)).expect("it is added");
+        }
+        let pair = |only: &str, tree: &str| (only.to_owned(), format!("\"{tree}\""));
+        assert_eq!(runs(&text), [pair("[\"b\", \"c\"]", "2"), pair("[\"a\"]", "3")]);
+        text = with(&text, &report(&[], "4")).expect("it is added");
+        assert_eq!(runs(&text), [pair("[]", "4")]);
+    }
+
+    #[test]
+    fn a_file_of_another_format_is_refused() {
+        assert!(with("runs = 1", &report(&[], "1")).is_err());
+        assert!(with("runs = [", &report(&[], "1")).is_err());
+    }
+}
