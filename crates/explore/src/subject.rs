@@ -17,8 +17,11 @@ type Make = fn(
     Option<SeededFault>,
     &[Vec<ArrayUse>],
 ) -> Result<Box<dyn stations::Stations>, String>;
-/// Creates the stations (controllers with their parked inputs) of a machine for a stress test.
-type MakeStressed = fn(&Topology, Homes, Option<SeededFault>) -> Result<Box<dyn stressed::Stations>, String>;
+/// Creates the stations (controllers with their parked inputs) of a machine for a stress test. The
+/// arguments are the shape and the number of the machine, the homes of its lines, and the seeded
+/// fault if there is one.
+type MakeStressed =
+    fn((&Topology, usize), Homes, Option<SeededFault>) -> Result<Box<dyn stressed::Stations>, String>;
 
 /// Checks a rule about the lines of several controllers; see [`Protocol::disagreement`].
 type Disagreement = fn(&[(NodeId, LineView)]) -> Option<String>;

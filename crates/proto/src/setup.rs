@@ -59,4 +59,13 @@ impl Settings {
     pub fn explored<P: Protocol>() -> Settings {
         P::EXPLORED.iter().fold(Settings::new(P::SETTINGS), |all, &(name, value)| all.with(name, value))
     }
+
+    /// The settings of the machine of the random tester with this number, for the protocol `P`; see
+    /// [`Protocol::TESTED`].
+    #[must_use]
+    pub fn tested<P: Protocol>(machine: usize) -> Settings {
+        let value = |values: &[u64]| values.get(machine % values.len().max(1)).copied();
+        let values = P::TESTED.iter().filter_map(|&(name, values)| Some((name, value(values)?)));
+        values.fold(Settings::explored::<P>(), |all, (name, value)| all.with(name, value))
+    }
 }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use litmus::generate::{Generated, ProgramSkeleton};
 use litmus::parse::TextError;
 use litmus::program::{Instr, Level, Program};
+use proto::{Hosts, Info};
 
 use crate::machine::bounds::Shape;
 use crate::machine::placement::Placement;
@@ -57,6 +58,15 @@ pub struct Spread {
     pub kernels: u8,
     /// The number of hosts.
     pub hosts: u16,
+}
+
+impl Spread {
+    /// The number of hosts on whose machines the claims of a protocol are checked. If a protocol
+    /// keeps the caches of hosts coherent, an access of one host may need another host.
+    #[must_use]
+    pub fn hosts_of(info: &Info) -> u16 {
+        if info.hosts == Hosts::Cached { 2 } else { 1 }
+    }
 }
 
 impl Default for Spread {

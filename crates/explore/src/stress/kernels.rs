@@ -93,7 +93,8 @@ impl Machine {
         self.deliver(node, &StationInput::Request { slot, request: &request }, program)
     }
 
-    /// Lets the host read each line of memory through its own controller, one after the other.
+    /// Lets the hosts read the lines of memory through their own controllers, one line after the
+    /// other. Successive lines are read by different hosts.
     pub(super) fn let_host_read(&mut self, program: &Program) -> Result<(), EpisodeFault> {
         self.seen.clear();
         self.seen.resize(self.memory.len(), LineData::default());
@@ -112,7 +113,8 @@ impl Machine {
                 data: LineData::default(),
             };
             self.ending = 1;
-            let node = self.stations.entry(Agent::Host(0), PlanKey::of(&request)).map_err(fault)?;
+            let host = Agent::Host((line % usize::from(self.topology().hosts)) as u16);
+            let node = self.stations.entry(host, PlanKey::of(&request)).map_err(fault)?;
             let slot = self.slot(node, Sender::Reader(line as u8))?;
             self.deliver(node, &StationInput::Request { slot, request: &request }, program)?;
             self.run_events(program)?;

@@ -105,8 +105,13 @@ pub(super) struct Machine {
 }
 
 impl Machine {
-    pub(super) fn new(subject: &Subject, topology: &Topology, setup: &Setup) -> Result<Self, String> {
-        let stations = (subject.stressed)(topology, homes(topology, 0), setup.seeded_fault)?;
+    /// The machine with this number and shape.
+    pub(super) fn new(
+        subject: &Subject,
+        (topology, number): (&Topology, usize),
+        setup: &Setup,
+    ) -> Result<Self, String> {
+        let stations = (subject.stressed)((topology, number), homes(topology, 0), setup.seeded_fault)?;
         let count = stations.count() as usize;
         if count > usize::from(u8::MAX) {
             return Err(format!("the machine has {count} nodes, expected at most {}", u8::MAX));
@@ -152,10 +157,16 @@ impl Machine {
         self.stations.topology()
     }
 
+    /// The host that runs the thread of the host. If there are several hosts, they run it in turn,
+    /// each from the end of a kernel to the end of the next one.
+    fn host(&self) -> Agent {
+        Agent::Host(self.kernel.0 % self.topology().hosts)
+    }
+
     /// The node that a request of a wavefront enters.
     #[inline]
     pub(super) fn entry(&self, wave: usize, request: &Request) -> Result<At, EpisodeFault> {
-        let agent = self.residencies.cu(wave).map_or(Agent::Host(0), |cu| Agent::Cu(cu as u16));
+        let agent = self.residencies.cu(wave).map_or_else(|| self.host(), |cu| Agent::Cu(cu as u16));
         self.stations.entry(agent, PlanKey::of(request)).map_err(fault)
     }
 

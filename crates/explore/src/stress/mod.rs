@@ -41,6 +41,7 @@ use core::fmt;
 use proto::{Channels, Homes, SeededFault};
 
 use crate::parallel::in_parallel;
+use crate::programs::test::Spread;
 use crate::subject::Subject;
 use rules::Rules;
 use shapes::topologies;
@@ -119,9 +120,9 @@ pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<StressReport, 
         None => Rules::of_claims(&claimed),
     }?;
     let channels = if options.overtaking { Channels::Unordered } else { subject.info.channels };
-    let machines = topologies(subject.kinds, options.chiplets);
-    for machine in &machines {
-        (subject.stressed)(machine, Homes::new(machine, 1), None)?;
+    let machines = topologies(subject.kinds, options.chiplets, Spread::hosts_of(&subject.info));
+    for (number, machine) in machines.iter().enumerate() {
+        (subject.stressed)((machine, number), Homes::new(machine, 1), None)?;
     }
     let chunks = options.episodes.div_ceil(CHUNK) as usize;
     let failed = core::sync::atomic::AtomicUsize::new(usize::MAX);

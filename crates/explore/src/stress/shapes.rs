@@ -32,7 +32,7 @@ const SHAPES: [Shape; 12] = [
 
 /// The machines of a stress test. If there are several chiplets, each has at least one compute unit
 /// and one bank.
-pub(super) fn topologies(kinds: &[Kind], chiplets: u16) -> Vec<Topology> {
+pub(super) fn topologies(kinds: &[Kind], chiplets: u16, hosts: u16) -> Vec<Topology> {
     let cache = |(sets, ways, policy, room): Cache| CacheShape {
         sets,
         ways,
@@ -44,7 +44,7 @@ pub(super) fn topologies(kinds: &[Kind], chiplets: u16) -> Vec<Topology> {
     let machine = |&(line_bytes, cus, banks, l1, l2): &Shape| {
         let (cus, banks) = (cus.next_multiple_of(chiplets), banks.div_ceil(chiplets));
         let topology = Topology::banked(cus, banks, line_bytes, cache(l1), cache(l2));
-        Topology { chiplets, ..topology }.of_kinds(kinds)
+        Topology { chiplets, hosts, ..topology }.of_kinds(kinds)
     };
     SHAPES.iter().map(machine).collect()
 }
@@ -93,7 +93,7 @@ mod tests {
 
     #[test]
     fn the_seed_places_every_line_on_any_chiplet() {
-        let topology = topologies(zoo::vi::Vi::KINDS, 4).remove(0);
+        let topology = topologies(zoo::vi::Vi::KINDS, 4, 1).remove(0);
         let chiplet = |seed, line| homes(&topology, seed).home(LineAddr(line)).chiplet;
         for line in 0..lines_max(&topology) as u64 {
             let chiplets: BTreeSet<u16> = (0..64).map(|seed| chiplet(seed, line)).collect();
@@ -107,7 +107,7 @@ mod tests {
 
     #[test]
     fn machines_have_three_units_three_banks_and_nine_ways() {
-        let machines = topologies(zoo::vi::Vi::KINDS, 1);
+        let machines = topologies(zoo::vi::Vi::KINDS, 1, 1);
         assert!(machines.iter().all(|machine| machine.cus >= 3 && machine.check().is_ok()));
         assert!(machines.iter().any(|machine| machine.banks() >= 3));
         for level in ["l1", "l2"] {

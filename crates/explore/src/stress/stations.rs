@@ -5,8 +5,8 @@ use super::under_way::UnderWay;
 use drive::{At, Driver, Messages, Nodes, StationInput};
 use proto::{
     Agent, Boundary, Effects, Homes, KernelId, Key, LineData, MemoryOp, MemoryReply, MemoryTag, Message as _,
-    Node as _, PlanKey, Protocol, Rank, Request, SeededFault, SetIndex, Slot, Spending, Station, TimerClass,
-    Topology, Uses, Way,
+    Node as _, PlanKey, Protocol, Rank, Request, SeededFault, SetIndex, Settings, Setup, Slot, Spending, Station,
+    TimerClass, Topology, Uses, Way,
 };
 
 /// The stations (controllers with their parked inputs) of a machine. Messages between stations are
@@ -75,11 +75,12 @@ struct Typed<P: Protocol> {
 
 /// The stations (controllers with their parked inputs) of a machine with these homes of lines.
 pub(crate) fn of<P: Protocol>(
-    topology: &Topology,
+    (topology, number): (&Topology, usize),
     homes: Homes,
     seeded_fault: Option<SeededFault>,
 ) -> Result<Box<dyn Stations>, String> {
-    let nodes = Nodes::<P>::new(topology, homes, seeded_fault)?;
+    let setup = Setup::with(topology, &Settings::tested::<P>(number), homes)?;
+    let nodes = Nodes::<P>::with(topology, setup, seeded_fault);
     let stations: Vec<Station<P>> = (0..nodes.ids().len() as At).map(|at| nodes.fresh(at)).collect();
     Ok(Box::new(Typed {
         fresh: stations.iter().map(|station| station.node.clone()).collect(),

@@ -92,7 +92,7 @@ impl<'a> Tester<'a> {
     ) -> Result<Result<RunCounts, EpisodeFault>, String> {
         let machine = match &mut self.machines[at] {
             Some(machine) => machine,
-            empty => empty.insert(Machine::new(self.subject, &self.topologies[at], &self.setup)?),
+            empty => empty.insert(Machine::new(self.subject, (&self.topologies[at], at), &self.setup)?),
         };
         Ok(machine.run(self.planner.plan(episode, self.rules), order))
     }

@@ -178,9 +178,9 @@ pub(crate) struct VerifyArguments {
     pub(crate) kernels: u8,
     /// Also run each program with its host threads spread over this many hosts, and each program
     /// that hosts can run (no device scope, no barrier, synchronization at system scope) with all
-    /// threads on hosts
-    #[arg(long, default_value_t = 1, value_name = "N", value_parser = whole::<u16>(1, 4))]
-    pub(crate) hosts: u16,
+    /// threads on hosts [default: 2 if the protocol keeps caches of hosts coherent, otherwise 1]
+    #[arg(long, value_name = "N", value_parser = whole::<u16>(1, 4))]
+    pub(crate) hosts: Option<u16>,
     /// The maximum number of times in a run that a work-group moves to another compute unit
     #[arg(long, default_value_t = 0, value_name = "N", value_parser = whole::<u8>(0, 4))]
     pub(crate) preemptions: u8,

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use explore::corpus;
-use explore::verify::{Progress as Done, Spread, Test};
+use explore::verify::{Progress as Done, Test};
 use lab::verify::{Question, ReadyProtocol, Verified, Verifier, protocols};
 
 use crate::Failure;
@@ -99,7 +99,8 @@ fn question(arguments: &VerifyArguments) -> Result<Question, Failure> {
         symmetry: !arguments.no_symmetry,
         sample: arguments.sample as usize,
         seed: arguments.seed,
-        spread: Spread { kernels: arguments.kernels, hosts: arguments.hosts },
+        kernels: arguments.kernels,
+        hosts: arguments.hosts,
         chiplets: arguments.chiplets,
         preemptions: arguments.preemptions,
         overtaking: arguments.unordered,

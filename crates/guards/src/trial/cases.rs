@@ -4,7 +4,7 @@
 use std::cell::OnceCell;
 
 use explore::claim::Claim;
-use explore::verify::{self, Machines, Options, PreparedRun, Test};
+use explore::verify::{self, Machines, Options, PreparedRun, Spread, Test};
 use explore::{Subject, corpus};
 
 /// Of the message programs (one thread releases, another thread acquires), one in this number
@@ -89,7 +89,11 @@ impl Corpus {
             'd' => corpus::dimensions(&self.claims),
             // These programs are part of the build. A test of the explorer reads all of them, so an
             // error is not reported here.
-            's' => corpus::shipped().unwrap_or_default(),
+            's' => {
+                let spread = Spread { hosts: Spread::hosts_of(&self.subject.info), ..Spread::default() };
+                let shipped = corpus::shipped().unwrap_or_default();
+                shipped.into_iter().map(|test| test.spread(spread)).collect()
+            }
             'm' => corpus::messages(&self.claims).into_iter().step_by(MESSAGES_STEP).collect(),
             _ => {
                 let matter = corpus::scopes_matter(&self.subject);

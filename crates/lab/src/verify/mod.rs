@@ -37,8 +37,11 @@ pub struct Question {
     pub sample: usize,
     /// The seed of the random sample of programs.
     pub seed: u64,
-    /// The numbers of kernels and hosts among which the threads of each program are divided.
-    pub spread: Spread,
+    /// The maximum number of successive kernels among which the threads of each program are divided.
+    pub kernels: u8,
+    /// The number of hosts among which the threads of each program are divided. `None` for the
+    /// number that suits the protocol ([`Spread::hosts_of`]).
+    pub hosts: Option<u16>,
     /// The number of chiplets of each machine.
     pub chiplets: u16,
     /// The maximum number of preemptions of work-groups in one run. A preempted work-group leaves
@@ -85,11 +88,11 @@ pub fn cutoffs(protocol: &str, options: cutoff::Options<'_>) -> Result<Vec<Cutof
 }
 
 /// Programs that were generated for a protocol. The key has the memory models that the protocol
-/// claims, and whether scopes have an effect in the protocol. If the next protocol has the same
-/// key, the same programs are used for it.
+/// claims, whether scopes have an effect in the protocol, and the numbers of kernels and hosts. If
+/// the next protocol has the same key, the same programs are used for it.
 #[derive(Debug)]
 struct ProgramSet {
-    key: (Vec<&'static str>, bool),
+    key: (Vec<&'static str>, bool, Spread),
     programs: Programs,
 }
 
@@ -155,7 +158,9 @@ impl Verifier {
 fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) -> Result<ProgramSet, String> {
     let models: Vec<&str> = subject.info.claims.iter().map(|claim| claim.model).collect();
     let scopes_matter = corpus::scopes_matter(subject);
-    let key = (models, scopes_matter);
+    let hosts = question.hosts.unwrap_or_else(|| Spread::hosts_of(&subject.info));
+    let spread = Spread { kernels: question.kernels, hosts };
+    let key = (models, scopes_matter, spread);
     // Only the programs of the previous protocol are kept, because they may need much memory.
     if let Some(last) = last.filter(|last| last.key == key) {
         return Ok(last);
@@ -168,7 +173,7 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
         programs = programs.and_generated(&claims, scopes_matter, operations, question.symmetry);
     }
     let programs = programs.and_sampled(&claims, scopes_matter, question.sample, question.seed);
-    Ok(ProgramSet { key, programs: programs.spread(question.spread) })
+    Ok(ProgramSet { key, programs: programs.spread(spread) })
 }
 
 /// A protocol that is ready for verification.

@@ -310,6 +310,10 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// a machine has few lines and messages, so buffers and clocks must be small for a search to
     /// reach their limits. The values may be outside the ranges for machine files.
     const EXPLORED: &'static [(&'static str, u64)] = &[];
+    /// The settings, by name, that differ between the machines of the random tester. The machines
+    /// take the values of a setting in turn. These values replace those of [`Protocol::EXPLORED`]:
+    /// the tester makes no search, so its buffers and clocks may be larger.
+    const TESTED: &'static [(&'static str, &'static [u64])] = &[];
     /// Whether [`Protocol::disagreement`] checks anything. If not, the explorer (the program that
     /// tries every schedule) does not collect the lines of all controllers.
     const AGREES: bool = false;

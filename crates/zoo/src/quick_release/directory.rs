@@ -113,8 +113,7 @@ impl Directory {
         if self.write.is_full() {
             self.pop(cx);
         }
-        let banks = u64::from(cx.world.params.banks.1);
-        if let Some(victim) = line.and_then(|line| self.write.victim(line, |line| line.0 / banks)) {
+        if let Some(victim) = line.and_then(|line| self.write.victim(line)) {
             self.evict(victim, cx);
         }
     }

@@ -126,7 +126,7 @@ impl<V: Variant> L1<V> {
         if self.write.is_full() {
             self.pop(cx);
         }
-        if let Some(victim) = line.and_then(|line| self.write.victim(line, |line| line.0)) {
+        if let Some(victim) = line.and_then(|line| self.write.victim(line)) {
             self.leave(victim, cx);
         }
     }

@@ -144,8 +144,7 @@ impl<V: Variant> L2<V> {
         if self.write.is_full() {
             self.pop(cx);
         }
-        let banks = u64::from(cx.world.params.banks.0);
-        if let Some(victim) = line.and_then(|line| self.write.victim(line, |line| line.0 / banks)) {
+        if let Some(victim) = line.and_then(|line| self.write.victim(line)) {
             self.leave(victim, cx);
         }
     }

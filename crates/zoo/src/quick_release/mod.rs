@@ -177,19 +177,24 @@ impl Params {
         let parts = if l2.per == Per::Chiplet { levels.chiplets } else { 1 };
         let banks = (l2.count / parts, directory.count / parts);
         let ways = settings.get("write_ways")?;
-        let shape = |lines: &str, entries: &str| -> Result<Shape, String> {
+        let shape = |lines: &str, entries: &str, banks: u16| -> Result<Shape, String> {
             let (count, entries) = (settings.get(lines)?, settings.get(entries)?);
             if !count.is_multiple_of(ways) {
                 return Err(format!(
                     "`{lines}` is {count}, expected a multiple of `write_ways`, which is {ways}"
                 ));
             }
-            Ok(Shape { sets: count / ways, ways: ways as usize, entries: entries as usize })
+            Ok(Shape {
+                sets: count / ways,
+                ways: ways as usize,
+                entries: entries as usize,
+                banks: banks.into(),
+            })
         };
         let shapes = [
-            shape("wl1_lines", "sfifo1_entries")?,
-            shape("wl2_lines", "sfifo2_entries")?,
-            shape("wl3_lines", "sfifo3_entries")?,
+            shape("wl1_lines", "sfifo1_entries", 1)?,
+            shape("wl2_lines", "sfifo2_entries", banks.0)?,
+            shape("wl3_lines", "sfifo3_entries", banks.1)?,
         ];
         let l1s = levels.of(FIRST).count;
         let invalidated = if missing == Some(Missing::AnL1) { l1s - 1 } else { l1s };
@@ -227,6 +232,17 @@ const EXPLORED: &[(&str, u64)] = &[
     ("wl3_lines", 1),
     ("sfifo3_entries", 2),
     ("write_ways", 1),
+];
+
+/// The settings of the machines of the random tester, which are larger than those of the explorer.
+const TESTED: &[(&str, &[u64])] = &[
+    ("write_ways", &[1, 2, 4, 1]),
+    ("wl1_lines", &[2, 4, 8, 4]),
+    ("wl2_lines", &[1, 2, 4, 3]),
+    ("wl3_lines", &[1, 4, 4, 2]),
+    ("sfifo1_entries", &[4, 3, 16, 5, 2]),
+    ("sfifo2_entries", &[2, 6, 3]),
+    ("sfifo3_entries", &[2, 5, 4]),
 ];
 
 /// A protocol of this module.
@@ -350,6 +366,7 @@ macro_rules! quick_release {
                 ];
                 const SETTINGS: &'static [Setting] = SETTINGS;
                 const EXPLORED: &'static [(&'static str, u64)] = EXPLORED;
+                const TESTED: &'static [(&'static str, &'static [u64])] = TESTED;
 
                 fn params(levels: &Levels, settings: &Settings) -> Result<Params, String> {
                     Params::new(levels, settings, $repaired, $splits, $missing)

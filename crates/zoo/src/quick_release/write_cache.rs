@@ -12,6 +12,8 @@ pub struct Shape {
     pub ways: usize,
     /// The number of entries of the S-FIFO.
     pub entries: usize,
+    /// The number of banks that share the lines. Successive lines are in different banks.
+    pub banks: u64,
 }
 
 /// The dirty bytes of a line.
@@ -60,7 +62,8 @@ pub enum Cover {
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct WriteCache {
     shape: Shape,
-    lines: BTreeMap<LineAddr, Dirty>,
+    /// The lines, each with its set.
+    lines: BTreeMap<(u64, LineAddr), Dirty>,
     fifo: VecDeque<Entry>,
     markers: u32,
 }
@@ -80,13 +83,13 @@ impl WriteCache {
     /// The dirty bytes of a line. `None` if the write cache does not have the line.
     #[must_use]
     pub fn get(&self, line: LineAddr) -> Option<&Dirty> {
-        self.lines.get(&line)
+        self.lines.get(&self.key(line))
     }
 
     /// How many of the bytes in `mask` the write cache has.
     #[must_use]
     pub fn cover(&self, line: LineAddr, mask: ByteMask) -> Cover {
-        match self.lines.get(&line) {
+        match self.get(line) {
             None => Cover::None,
             Some(dirty) if dirty.mask.contains(mask) => Cover::Whole,
             Some(_) => Cover::Part,
@@ -112,29 +115,33 @@ impl WriteCache {
         self.markers > 0
     }
 
+    /// The set of a line, and the line.
+    fn key(&self, line: LineAddr) -> (u64, LineAddr) {
+        (line.0 / self.shape.banks % self.shape.sets, line)
+    }
+
+    /// The number of occupied ways of a set.
+    fn occupied(&self, set: u64) -> usize {
+        self.lines.range((set, LineAddr(0))..=(set, LineAddr(u64::MAX))).count()
+    }
+
     /// The line that must leave before bytes of `line` can be written: the oldest line of the set, in
-    /// the order of the S-FIFO, if all ways of the set are occupied. `index` gives the number of a
-    /// line, whose remainder selects the set.
+    /// the order of the S-FIFO, if all ways of the set are occupied.
     #[must_use]
-    pub fn victim(&self, line: LineAddr, index: impl Fn(LineAddr) -> u64) -> Option<LineAddr> {
-        if self.lines.len() < self.shape.ways || self.lines.contains_key(&line) {
-            return None;
-        }
-        let set = |line| index(line) % self.shape.sets;
-        let own = set(line);
-        let occupied = self.lines.keys().filter(|&&other| set(other) == own).count();
-        if occupied < self.shape.ways {
+    pub fn victim(&self, line: LineAddr) -> Option<LineAddr> {
+        let own @ (set, _) = self.key(line);
+        if self.lines.contains_key(&own) || self.occupied(set) < self.shape.ways {
             return None;
         }
         self.fifo.iter().find_map(|entry| match *entry {
-            Entry::Line(other) if set(other) == own && self.lines.contains_key(&other) => Some(other),
+            Entry::Line(other) if self.key(other).0 == set && self.get(other).is_some() => Some(other),
             Entry::Line(_) | Entry::Marker(_) => None,
         })
     }
 
     /// Merges written bytes into the line, and queues its address. The caller has made room.
     pub fn write(&mut self, line: LineAddr, mask: ByteMask, data: &LineData, issuer: Issuer) {
-        let dirty = self.lines.entry(line).or_insert_with(|| Dirty {
+        let dirty = self.lines.entry(self.key(line)).or_insert_with(|| Dirty {
             mask: ByteMask::NONE,
             data: LineData::default(),
             writers: 0,
@@ -159,13 +166,12 @@ impl WriteCache {
     /// Queues a marker behind the entries of the lines that the wavefront of `issuer` has written, and
     /// before all others, unless an earlier marker is behind them.
     pub fn mark_of(&mut self, marker: Marker, issuer: Issuer) {
-        let (lines, own) = (&self.lines, bit(issuer));
-        let is_own = |entry: &Entry| match entry {
-            Entry::Line(line) => lines.get(line).is_some_and(|dirty| dirty.writers & own != 0),
-            Entry::Marker(_) => false,
-        };
         let last = self.fifo.iter().rposition(|entry| matches!(entry, Entry::Marker(_)));
         let rest = self.fifo.split_off(last.map_or(0, |at| at + 1));
+        let is_own = |entry: &Entry| match entry {
+            Entry::Line(line) => self.get(*line).is_some_and(|dirty| dirty.writers & bit(issuer) != 0),
+            Entry::Marker(_) => false,
+        };
         let (own, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(is_own);
         self.fifo.extend(own);
         self.mark(marker);
@@ -181,16 +187,18 @@ impl WriteCache {
 
     /// Removes a line, and returns its dirty bytes. Its addresses stay in the S-FIFO.
     pub fn take(&mut self, line: LineAddr) -> Option<Dirty> {
-        self.lines.remove(&line)
+        self.lines.remove(&self.key(line))
     }
 
     /// Compares the write cache with its S-FIFO. Returns a sentence about the first difference.
     #[must_use]
     pub fn miscount(&self) -> Option<&'static str> {
-        let is_queued = |line: &LineAddr| self.fifo.contains(&Entry::Line(*line));
+        let is_queued = |(_, line): &(u64, LineAddr)| self.fifo.contains(&Entry::Line(*line));
         let markers = self.fifo.iter().filter(|entry| matches!(entry, Entry::Marker(_))).count();
         if !self.lines.keys().all(is_queued) {
             Some("the S-FIFO lacks a line of the write cache")
+        } else if self.lines.keys().any(|&(set, _)| self.occupied(set) > self.shape.ways) {
+            Some("a set of the write cache has more lines than ways")
         } else if self.fifo.len() > self.shape.entries {
             Some("the S-FIFO has more entries than it can hold")
         } else if markers != self.markers as usize {

@@ -149,6 +149,9 @@ const SETTINGS: &[Setting] = &[Setting {
 /// be renewed while it runs.
 const EXPLORED: &[(&str, u64)] = &[("lease_ticks", 2)];
 
+/// The settings of the machines of the random tester.
+const TESTED: &[(&str, &[u64])] = &[("lease_ticks", &[2, 3, 7, 20, 1])];
+
 /// The claims (the promised memory models) of the strong variant, whose writes are atomic.
 const STRONG: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX];
 
@@ -224,6 +227,7 @@ macro_rules! tc {
                 const CLOCKED: bool = true;
                 const SETTINGS: &'static [Setting] = SETTINGS;
                 const EXPLORED: &'static [(&'static str, u64)] = EXPLORED;
+                const TESTED: &'static [(&'static str, &'static [u64])] = TESTED;
 
                 fn params(_: &Levels, settings: &Settings) -> Result<Params, String> {
                     Ok(Params { lease_ticks: settings.get("lease_ticks")? as u32 })

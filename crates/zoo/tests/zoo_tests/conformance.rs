@@ -143,7 +143,7 @@ fn a_bounded_instance_is_small_and_quiet_and_every_agent_has_an_entry() {
 }
 
 #[test]
-fn explored_settings_are_declared() {
+fn explored_and_tested_settings_are_declared() {
     #[derive(Clone, Copy)]
     struct Explored;
     impl Visit for Explored {
@@ -152,6 +152,10 @@ fn explored_settings_are_declared() {
             let settings = proto::Settings::explored::<P>();
             for &(name, value) in P::EXPLORED {
                 assert_eq!(settings.get(name), Ok(value), "{}", P::INFO.name);
+            }
+            for (machine, &(name, values)) in (0..4).flat_map(|at| P::TESTED.iter().map(move |set| (at, set))) {
+                let value = values[machine % values.len()];
+                assert_eq!(proto::Settings::tested::<P>(machine).get(name), Ok(value), "{}", P::INFO.name);
             }
         }
     }

@@ -281,7 +281,7 @@ fn an_eviction_of_the_directory_first_invalidates_the_copies_of_hosts() {
 /// "[The S-FIFO] may contain more addresses that already have been evicted from the write cache."
 #[test]
 fn all_entries_of_an_s_fifo_count() {
-    let mut cache = WriteCache::new(Shape { sets: 1, ways: 2, entries: 3 });
+    let mut cache = WriteCache::new(Shape { sets: 1, ways: 2, entries: 3, banks: 1 });
     let word = ByteMask::range(0, 4);
     cache.write(LINE, word, &bytes(1), Issuer::default());
     assert!(cache.take(LINE).is_some());
@@ -298,25 +298,32 @@ fn all_entries_of_an_s_fifo_count() {
 
 #[test]
 fn the_victim_is_the_oldest_line_of_the_set() {
-    let mut cache = WriteCache::new(Shape { sets: 2, ways: 2, entries: 9 });
-    let index = |line: LineAddr| line.0;
+    let mut cache = WriteCache::new(Shape { sets: 2, ways: 2, entries: 9, banks: 1 });
     for line in [5, 2, 4, 2] {
-        assert_eq!(cache.victim(LineAddr(line), index), None);
+        assert_eq!(cache.victim(LineAddr(line)), None);
         cache.write(LineAddr(line), ByteMask::range(0, 1), &bytes(1), Issuer::default());
     }
-    assert_eq!(cache.victim(LineAddr(6), index), Some(LineAddr(2)));
-    assert_eq!(cache.victim(LineAddr(4), index), None, "the line is there");
-    assert_eq!(cache.victim(LineAddr(7), index), None, "the other set has a free way");
+    assert_eq!(cache.victim(LineAddr(6)), Some(LineAddr(2)));
+    assert_eq!(cache.victim(LineAddr(4)), None, "the line is there");
+    assert_eq!(cache.victim(LineAddr(7)), None, "the other set has a free way");
     cache.take(LineAddr(2));
     cache.write(LineAddr(2), ByteMask::range(0, 1), &bytes(1), Issuer::default());
     // The first address of line 2 is still in the S-FIFO, and the line is back.
-    assert_eq!(cache.victim(LineAddr(6), index), Some(LineAddr(2)));
+    assert_eq!(cache.victim(LineAddr(6)), Some(LineAddr(2)));
+}
+
+#[test]
+fn the_sets_of_a_bank_share_the_lines_of_the_bank() {
+    let mut cache = WriteCache::new(Shape { sets: 2, ways: 1, entries: 9, banks: 2 });
+    cache.write(LineAddr(0), ByteMask::range(0, 1), &bytes(1), Issuer::default());
+    assert_eq!(cache.victim(LineAddr(2)), None, "line 2 is the second line of the bank");
+    assert_eq!(cache.victim(LineAddr(4)), Some(LineAddr(0)), "line 4 is the third line of the bank");
 }
 
 /// "The S-FIFO can be split into multiple FIFOs for each wavefront."
 #[test]
 fn a_marker_of_a_wavefront_passes_the_lines_of_others() {
-    let mut cache = WriteCache::new(Shape { sets: 1, ways: 4, entries: 9 });
+    let mut cache = WriteCache::new(Shape { sets: 1, ways: 4, entries: 9, banks: 1 });
     let by = |wavefront| Issuer { wavefront, ..Issuer::default() };
     let word = ByteMask::range(0, 4);
     cache.write(LINE, word, &bytes(1), by(1));
