@@ -183,6 +183,25 @@ P1@wg 1, dev 0 (global int* x, global atomic_int* f) {
 exists (f=1)
 ";
 
+/// A program in which a thread updates a word at device scope while another thread updates it again
+/// and again at system scope.
+const UPDATED: &str = "OPENCL updated
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* x, global atomic_int* f) {
+  int r0 = atomic_fetch_add_explicit(x, 1, memory_order_relaxed, memory_scope_device);
+  atomic_store_explicit(f, 1, memory_order_relaxed, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global atomic_int* x, global atomic_int* f) {
+  while (!atomic_load_explicit(f, memory_order_relaxed, memory_scope_device)) {
+    int r0 = atomic_exchange_explicit(x, 2, memory_order_relaxed, memory_scope_all_svm_devices);
+  }
+}
+
+exists (f=1)
+";
+
 /// Searches a program for a run that never ends, whatever its threads read.
 fn endless<P: Protocol>(text: &str) -> Option<Fault> {
     let test = Test::read("test", text).expect("it is a test");
@@ -201,6 +220,12 @@ fn only_a_write_reaches_the_largest_timestamp() {
     assert_eq!(endless::<short::Rcc>(LOADED), Some(Fault::Livelock));
     assert_eq!(endless::<short::LacksSpare>(LOADED), Some(Fault::Livelock));
     assert_eq!(endless::<short::RccRepaired>(LOADED), None);
+}
+
+#[test]
+fn an_access_at_system_scope_does_not_pass_one_that_waits_for_a_fetch() {
+    assert_eq!(endless::<short::LacksTurns>(UPDATED), Some(Fault::Livelock));
+    assert_eq!(endless::<short::RccRepaired>(UPDATED), None);
 }
 
 #[test]

@@ -188,6 +188,10 @@ impl Bank {
         let array = &self.store.array;
         let place = array.place(line, cx.world.homes);
         let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(timed));
+        let is_passing = (state, event) == (BankState::IV, BankEvent::Remote) && cx.has_line_waiter(line);
+        if is_passing && params.variant.keeps_turns {
+            return Disposition::Stall(Key::Line(line));
+        }
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
         if fetches && self.store.fetches >= cx.level().array.miss_registers {
             return Disposition::Stall(Key::Miss);

@@ -34,6 +34,7 @@
 //!   timestamp at the latest, so no load starts a rollover, and a bank of `g-tsc` starts again by
 //!   itself. In the repaired protocols, a request that is under way during a rollover loses its old
 //!   time, and only a write reaches the largest timestamp: a load at this time starts a rollover.
+//!   Also, an access at system scope does not pass an access that waits for a fetch of its line.
 //! * *The weak form* (RCC-WO) is the setting `weak`: loads and writes have separate times, so a write
 //!   does not end the leases of the unit's own copies. An acquire or a release joins both times.
 //! * *A bank writes its dirty lines in one step* at a release at system scope, and a bank that writes
@@ -88,13 +89,22 @@ pub struct Variant {
     /// Whether only a write reaches the largest timestamp. A load extends a lease at most to the
     /// timestamp before it.
     pub spares_largest: bool,
+    /// Whether an access at system scope waits for a fetch of its line for which another access
+    /// waits. If it does not wait, it can take the last timestamp from the other access.
+    pub keeps_turns: bool,
 }
 
 impl Variant {
-    const RCC: Variant =
-        Variant { per_wavefront: false, stops: true, carries_epochs: false, spares_largest: false };
+    const RCC: Variant = Variant {
+        per_wavefront: false,
+        stops: true,
+        carries_epochs: false,
+        spares_largest: false,
+        keeps_turns: false,
+    };
     const G_TSC: Variant = Variant { per_wavefront: true, stops: false, ..Variant::RCC };
-    const RCC_REPAIRED: Variant = Variant { carries_epochs: true, spares_largest: true, ..Variant::RCC };
+    const RCC_REPAIRED: Variant =
+        Variant { carries_epochs: true, spares_largest: true, keeps_turns: true, ..Variant::RCC };
     const G_TSC_REPAIRED: Variant = Variant { per_wavefront: true, ..Variant::RCC_REPAIRED };
 }
 
@@ -378,6 +388,9 @@ macro_rules! leased {
                 const EXPLORED: &'static [(&'static str, u64)] =
                     &[("timestamp_bits", $explored), ("lease", 1)];
 
+                const TESTED: &'static [(&'static str, &'static [u64])] =
+                    &[("timestamp_bits", &[$explored, 3, 8]), ("lease", &[1, 1, 4, 10])];
+
                 fn params(_: &Levels, settings: &Settings) -> Result<Params, String> {
                     Params::new(settings, $variant)
                 }
@@ -475,5 +488,10 @@ pub mod short {
         /// The protocol `rcc-repaired`, but a load may extend a lease to the largest timestamp.
         spares::LacksSpare, Variant { spares_largest: false, ..Variant::RCC_REPAIRED }, bits: 32,
         lease: 64, explored: 1, "rcc-lacks-spare", "rcc-repaired without a spare timestamp", RCC, WEAK
+    }
+    leased! {
+        /// The protocol `rcc-repaired`, but an access at system scope waits for no fetch.
+        turns::LacksTurns, Variant { keeps_turns: false, ..Variant::RCC_REPAIRED }, bits: 32,
+        lease: 64, explored: 1, "rcc-lacks-turns", "rcc-repaired without turns", RCC, WEAK
     }
 }

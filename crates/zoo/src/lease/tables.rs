@@ -266,7 +266,7 @@ symbols! {
     }
     /// The events of the rollover unit.
     pub enum Signal {
-        /// The next logical time of a bank exceeds the largest timestamp.
+        /// A bank has no timestamp left for an access.
         Overflow,
         /// A bank has stopped or an L1 is empty, but others have not answered.
         Answer,
