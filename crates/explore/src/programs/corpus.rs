@@ -244,6 +244,7 @@ texts! {
     "caches/written-then-updated-system.litmus"
     "caches/written-then-updated.litmus"
     "caches/loaded-while-way-wanted.litmus"
+    "caches/loaded-while-upgraded.litmus"
     "hrf/fig2.litmus"
     "hrf/fig5-other-wg.litmus"
     "hrf/fig5-same-wg.litmus"

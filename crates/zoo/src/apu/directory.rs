@@ -330,7 +330,6 @@ impl<P: Stateless> Lines<P> for Directory {
             }
             (A::End, ..) => {
                 self.transactions.remove(&line);
-                cx.fx.wake(Key::Way(place.set));
                 cx.fx.wake(Key::Line(line));
             }
             _ => cx.lacks_operand(action),

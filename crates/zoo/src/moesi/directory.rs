@@ -382,7 +382,6 @@ impl<P: Recorded> Lines<P> for Directory {
             }
             (A::Release, ..) => {
                 self.records.remove(&line);
-                cx.fx.wake(Key::Way(place.set));
                 cx.fx.wake(Key::Line(line));
             }
             _ => cx.lacks_operand(action),
