@@ -319,3 +319,19 @@ fn the_machine_of_an_apu_serves_directories_with_and_without_records() {
     // The writes of the GPU go through the L3 to memory.
     assert!(under("wt", &machine, reduce(600)).counters["l3_bypasses"] > 0);
 }
+
+#[test]
+fn a_directory_of_one_entry_in_each_bank_serves_all_compute_units() {
+    // An input that waits for an entry is tried again when a transaction ends, because only then the
+    // driver can evict the line.
+    for (name, protocols) in [("mttop", &["moesi"][..]), ("apu", &["rfo", "wt", "quick-release-repaired"])] {
+        let mut machine = system(name);
+        let directory = machine.levels.iter_mut().find(|level| level.name == "directory").unwrap();
+        (directory.lines, directory.ways) = (Some(1), 1);
+        assert_eq!(machine.problems(), [], "{name}");
+        for protocol in protocols {
+            let outcome = under(protocol, &machine, reduce(600));
+            outcome.answer.expect("total", &[(0..600u32).sum::<u32>()]).unwrap();
+        }
+    }
+}
