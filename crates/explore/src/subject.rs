@@ -50,6 +50,9 @@ pub struct Subject {
     /// The settings of the protocol whose values in an exploration differ from the defaults; see
     /// [`Protocol::EXPLORED`].
     pub(crate) settings: &'static [(&'static str, u64)],
+    /// The settings that differ between the machines of the random tester; see
+    /// [`Protocol::TESTED`].
+    pub(crate) tested: &'static [(&'static str, &'static [u64])],
     pub(crate) stations: Make,
     pub(crate) stressed: MakeStressed,
 }
@@ -67,6 +70,7 @@ impl Subject {
             is_clocked: P::CLOCKED,
             rebased: P::REBASED,
             settings: P::EXPLORED,
+            tested: P::TESTED,
             stations: stations::of::<P>,
             stressed: stressed::of::<P>,
         }

@@ -1,5 +1,6 @@
 //! Reads arguments that a mutant (a protocol with one seeded fault) is equivalent to the protocol:
-//! no program can detect its fault. Files beside the code contain the arguments.
+//! no case (a program on a machine, or episodes) can detect its fault. Files beside the code contain
+//! the arguments.
 //!
 //! A file `equivalent-guards.txt` has one line for each argument: the name of the mutant, in which
 //! `*` stands for any text, then ` # `, and the reason. A name has no line number, so it survives

@@ -2,7 +2,7 @@
 //! mutants (the tree), records the cases (programs to try), tries each mutant on them, and makes
 //! the report. A run can be interrupted at any time. The next run of the same sources continues it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::worker::Worker;
 /// time come first. The list has at least one protocol of each folder of `zoo` that offers
 /// protocols by name. Some protocols have claims that do not hold. If a program refutes a claim of
 /// the protocol without a seeded fault, the program is not used to test mutants.
-pub const PROTOCOLS: [&str; 21] = [
+pub const PROTOCOLS: [&str; 23] = [
     "vi",
     "no-l1",
     "vi-targeted",
@@ -46,6 +46,8 @@ pub const PROTOCOLS: [&str; 21] = [
     "apu-no-l1",
     "quick-release-repaired",
     "quick-release-groups",
+    "quick-release-split",
+    "quick-release",
 ];
 
 /// The mutants that every verification must detect. Each entry has the name of the mutant and a
@@ -87,9 +89,8 @@ impl Options {
     #[must_use]
     pub fn choose<'a>(&self, schema: &'a Schema) -> Vec<&'a Mutant> {
         let is_chosen = |mutant: &&Mutant| {
-            let path = format!("crates/{}", mutant.file);
             let fits = |(file, line): &(String, Option<usize>)| {
-                (path.starts_with(file) || mutant.file.starts_with(file))
+                Path::new(&mutant.file).starts_with(file.strip_prefix("crates/").unwrap_or(file))
                     && line.is_none_or(|line| line == mutant.line)
             };
             (self.only.is_empty() || self.only.iter().any(fits))
@@ -172,7 +173,7 @@ fn version(root: &Path) -> String {
 pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, String> {
     let folder = &options.folder;
     fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
-    let schema = Schema::of(&options.root)?;
+    let (schema, version) = (Schema::of(&options.root)?, version(&options.root));
     let arguments = argued::all(&options.root)?;
     say(&format!("{} mutants; checking the rewritten tree", schema.mutants.len()));
     let tree = Tree::build(&options.root, folder, &schema, say)?;
@@ -202,8 +203,8 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
     let unseeded = schema.unseeded(&tree.dropped).into_iter();
     let mut report = Report {
         digest: schema.digest.clone(),
-        tree: version(&options.root),
-        only: options.only.iter().map(|(file, line)| named(file, *line)).collect(),
+        tree: version,
+        only: named(&options.only),
         protocols: options.protocols.clone(),
         chosen: chosen.len(),
         states_max: options.budget.states_max,
@@ -224,9 +225,14 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
     Ok(report)
 }
 
-/// The text of a restriction to a file or folder, or to a line of a file.
-fn named(file: &str, line: Option<usize>) -> String {
-    line.map_or_else(|| file.to_owned(), |line| format!("{file}:{line}"))
+/// The texts of restrictions to files, folders or lines of files, in order and without duplicates.
+fn named(only: &[(String, Option<usize>)]) -> Vec<String> {
+    let text = |(file, line): &(String, Option<usize>)| {
+        let path = Path::new(file.strip_prefix("crates/").unwrap_or(file)).components().collect::<PathBuf>();
+        let path = format!("crates/{}", path.display());
+        line.map_or_else(|| path.clone(), |line| format!("{path}:{line}"))
+    };
+    only.iter().map(text).collect::<BTreeSet<String>>().into_iter().collect()
 }
 
 /// A mutant that this run tries.

@@ -44,7 +44,7 @@ struct Arguments {
     /// Add the report to this file, which the page of results shows. The report replaces the report
     /// of an earlier run with the same `--only`. The report of a run without `--only` replaces all
     /// others
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "classes"])]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["sample", "classes", "share"])]
     record: Option<PathBuf>,
     /// The number of processes that run cases (programs to try) at the same time
     #[arg(long, value_name = "N", default_value_t = 2)]
@@ -125,17 +125,23 @@ fn carry_out(arguments: &Arguments) -> Result<bool, String> {
         }
         return out.write_all(text.as_bytes()).map_err(failed).map(|()| true);
     }
+    if let Some(path) = &arguments.record {
+        record::read(path)?;
+    }
     let report = campaign::run(&options, &|line: &str| {
         let _ = writeln!(std::io::stderr(), "{line}");
     })?;
-    if let Some(path) = &arguments.record {
-        record::add(path, &report)?;
+    if report.chosen == 0 {
+        return Err(String::from("no mutant is in the files of --only, expected at least one"));
     }
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&report).map_err(|error| error.to_string())? + "\n",
         false => report.text(),
     };
     out.write_all(text.as_bytes()).map_err(failed)?;
+    if let Some(path) = &arguments.record {
+        record::add(path, &report)?;
+    }
     // All chosen mutants must be killed: none may survive, and none may only crash.
     let is_detected = !arguments.classes || report.counts.killed == report.chosen;
     Ok(report.is_good() && is_detected)

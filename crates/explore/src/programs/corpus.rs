@@ -245,6 +245,7 @@ texts! {
     "caches/written-then-updated.litmus"
     "caches/loaded-while-way-wanted.litmus"
     "caches/loaded-while-upgraded.litmus"
+    "caches/way-beside-two-pollers.litmus"
     "hrf/fig2.litmus"
     "hrf/fig5-other-wg.litmus"
     "hrf/fig5-same-wg.litmus"

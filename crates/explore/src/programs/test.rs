@@ -61,8 +61,8 @@ pub struct Spread {
 }
 
 impl Spread {
-    /// The number of hosts on whose machines the claims of a protocol are checked. If a protocol
-    /// keeps the caches of hosts coherent, an access of one host may need another host.
+    /// The number of hosts of the machines on which the claims of a protocol are checked. If a
+    /// protocol keeps the caches of hosts coherent, an access of one host may need another host.
     #[must_use]
     pub fn hosts_of(info: &Info) -> u16 {
         if info.hosts == Hosts::Cached { 2 } else { 1 }

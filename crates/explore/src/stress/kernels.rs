@@ -94,7 +94,7 @@ impl Machine {
     }
 
     /// Lets the hosts read the lines of memory through their own controllers, one line after the
-    /// other. Successive lines are read by different hosts.
+    /// other. If there are several hosts, they read successive lines in turn.
     pub(super) fn let_host_read(&mut self, program: &Program) -> Result<(), EpisodeFault> {
         self.seen.clear();
         self.seen.resize(self.memory.len(), LineData::default());

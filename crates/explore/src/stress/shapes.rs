@@ -71,9 +71,10 @@ pub(super) fn lines_max(topology: &Topology) -> usize {
 /// The description of a machine in a report.
 pub(super) fn text(topology: &Topology) -> String {
     let of = |(count, noun): (u32, &str)| counted(u64::from(count), noun);
-    let Topology { cus, chiplets, line_bytes, levels, .. } = topology;
+    let Topology { cus, chiplets, hosts, line_bytes, levels, .. } = topology;
     let on = if *chiplets > 1 { format!(" on {chiplets} chiplets") } else { String::new() };
-    let mut text = format!("{}{on}, lines of {line_bytes} bytes", of((u32::from(*cus), "CU")));
+    let with = if *hosts > 1 { format!(" and {hosts} hosts") } else { String::new() };
+    let mut text = format!("{}{on}{with}, lines of {line_bytes} bytes", of((u32::from(*cus), "CU")));
     for level in levels {
         let Some(cache) = level.array else { continue };
         let [sets, ways] = [(cache.sets, "set"), (cache.ways, "way")].map(of);

@@ -5,8 +5,8 @@ use super::under_way::UnderWay;
 use drive::{At, Driver, Messages, Nodes, StationInput};
 use proto::{
     Agent, Boundary, Effects, Homes, KernelId, Key, LineData, MemoryOp, MemoryReply, MemoryTag, Message as _,
-    Node as _, PlanKey, Protocol, Rank, Request, SeededFault, SetIndex, Settings, Setup, Slot, Spending, Station,
-    TimerClass, Topology, Uses, Way,
+    Node as _, PlanKey, Protocol, Rank, Request, SeededFault, SetIndex, Settings, Setup, Slot, Spending,
+    Station, TimerClass, Topology, Uses, Way,
 };
 
 /// The stations (controllers with their parked inputs) of a machine. Messages between stations are

@@ -118,6 +118,9 @@ impl<'a> Tester<'a> {
         };
         let topology = &self.topologies[at];
         let mut machine = shapes::text(topology);
+        for (name, values) in self.subject.tested {
+            machine += &format!(", {name} {}", values[at % values.len()]);
+        }
         if small.preemptions > 0 {
             let count = counted(small.preemptions.into(), "time");
             machine += &format!(", where a work-group may change its CU up to {count}");

@@ -226,6 +226,7 @@ fn only_a_write_reaches_the_largest_timestamp() {
 fn an_access_at_system_scope_does_not_pass_one_that_waits_for_a_fetch() {
     assert_eq!(endless::<short::LacksTurns>(UPDATED), Some(Fault::Livelock));
     assert_eq!(endless::<short::RccRepaired>(UPDATED), None);
+    assert_eq!(endless::<short::GTscRepaired>(UPDATED), None);
 }
 
 #[test]

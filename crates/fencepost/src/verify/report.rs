@@ -36,7 +36,7 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
             })
         });
         json!({
-            "guards": guards.collect::<Vec<_>>(),
+            "guard_runs": guards.collect::<Vec<_>>(),
             "total": mutants.total(),
             "killed": mutants.killed.len(),
             "survivors": mutants.survivors,

@@ -37,6 +37,7 @@ pub struct GuardCounts {
 /// The records of all runs of mutants: protocols that each have one seeded fault in a guard. A guard
 /// is code of a protocol's controller outside transition tables and plans (lists of steps).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Guards {
     /// The records, each for the mutants of some source files.
     #[serde(default)]
@@ -87,9 +88,9 @@ impl Guards {
         toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
     }
 
-    /// The records of runs with this protocol.
+    /// The records of runs in which programs for this protocol killed mutants.
     pub fn of(&self, protocol: &str) -> impl Iterator<Item = &GuardRun> {
-        self.runs.iter().filter(move |run| run.protocols.iter().any(|name| name == protocol))
+        self.runs.iter().filter(move |run| run.killed_with.contains_key(protocol))
     }
 
     /// The recorded results of the mutants, as a section of a Markdown page. The text is empty if

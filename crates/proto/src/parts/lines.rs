@@ -160,8 +160,9 @@ pub trait Lines<P: Protocol> {
 
     /// Looks up the row of a state and an event that [`Lines::classify`] has chosen, and carries
     /// the row out. A line takes a free way when it enters a state that needs one
-    /// ([`Lines::occupies`]), and frees its way when it enters another state. The caller ensures
-    /// that the set has a free way.
+    /// ([`Lines::occupies`]). When it enters another state, it frees its way, and the inputs that wait
+    /// for a way of the set are woken, after those that the actions wake. The caller ensures that the
+    /// set has a free way.
     #[inline]
     fn transition(
         &mut self,

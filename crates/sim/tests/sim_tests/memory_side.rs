@@ -320,14 +320,22 @@ fn the_machine_of_an_apu_serves_directories_with_and_without_records() {
     assert!(under("wt", &machine, reduce(600)).counters["l3_bypasses"] > 0);
 }
 
+/// An input that waits for a way is tried again when a transaction or a fetch ends, because only then
+/// the driver can evict a line.
 #[test]
-fn a_directory_of_one_entry_in_each_bank_serves_all_compute_units() {
-    // An input that waits for an entry is tried again when a transaction ends, because only then the
-    // driver can evict the line.
-    for (name, protocols) in [("mttop", &["moesi"][..]), ("apu", &["rfo", "wt", "quick-release-repaired"])] {
+fn caches_and_directories_of_one_line_serve_all_compute_units() {
+    for (name, protocols) in [
+        ("hlrc-8cu", &["vi", "gpu-vi", "tc-strong", "rcc-repaired", "denovo-b", "hlrc-repaired"][..]),
+        ("mttop", &["moesi"]),
+        ("apu", &["rfo", "wt", "apu-no-l1", "quick-release-repaired"]),
+    ] {
         let mut machine = system(name);
-        let directory = machine.levels.iter_mut().find(|level| level.name == "directory").unwrap();
-        (directory.lines, directory.ways) = (Some(1), 1);
+        let line_bytes = u64::from(machine.l1.line_bytes);
+        (machine.l1.bytes, machine.l1.ways) = (line_bytes, 1);
+        (machine.l2.bytes, machine.l2.ways) = (line_bytes * u64::from(machine.l2.banks), 1);
+        for level in machine.levels.iter_mut().filter(|level| level.name == "directory") {
+            (level.lines, level.ways) = (Some(1), 1);
+        }
         assert_eq!(machine.problems(), [], "{name}");
         for protocol in protocols {
             let outcome = under(protocol, &machine, reduce(600));

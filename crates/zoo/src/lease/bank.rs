@@ -173,10 +173,12 @@ impl Bank {
         timed: TimedAccess<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
-        if self.is_stopped {
-            return Disposition::Stall(ROLLED);
-        }
         let (end, params) = (self.end(line), cx.world.params);
+        if self.is_stopped {
+            // The access stays behind those that wait for a fetch of the line.
+            let is_behind = params.variant.keeps_turns && cx.has_line_waiter(line);
+            return Disposition::Stall(if is_behind { Key::Line(line) } else { ROLLED });
+        }
         // A load within the lease does not extend it.
         let overflows = match timed.access.op {
             Op::Load => timed.now > end.max(params.lease_last),
@@ -188,8 +190,7 @@ impl Bank {
         let array = &self.store.array;
         let place = array.place(line, cx.world.homes);
         let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(timed));
-        let is_passing = (state, event) == (BankState::IV, BankEvent::Remote) && cx.has_line_waiter(line);
-        if is_passing && params.variant.keeps_turns {
+        if params.variant.keeps_turns && (state, event) == (BankState::IV, BankEvent::Remote) {
             return Disposition::Stall(Key::Line(line));
         }
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);

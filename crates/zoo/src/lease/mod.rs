@@ -62,8 +62,8 @@ use proto::{
     PlanKey, PlansView, Protocol, Setting, Settings, Sharing, Slot, TableView, Wrap, messages,
 };
 
-/// The rollover unit of the machine. It restarts all timestamps at zero when the largest one is
-/// exceeded.
+/// The rollover unit of the machine. It restarts all timestamps at zero when a bank has none left for
+/// an access.
 const ROLLOVER: NodeId = NodeId { kind: 3, index: 0 };
 
 /// The version of a line or a copy, and the end of its lease.
@@ -89,8 +89,8 @@ pub struct Variant {
     /// Whether only a write reaches the largest timestamp. A load extends a lease at most to the
     /// timestamp before it.
     pub spares_largest: bool,
-    /// Whether an access at system scope waits for a fetch of its line for which another access
-    /// waits. If it does not wait, it can take the last timestamp from the other access.
+    /// Whether an access at system scope waits for a fetch of its line, behind the accesses that wait
+    /// for it. If it does not wait, it can take the last timestamp from them.
     pub keeps_turns: bool,
 }
 
@@ -266,7 +266,7 @@ messages! {
     /// A message to the rollover unit.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
     pub enum ToRollover {
-        /// The next logical time of the sender exceeds the largest timestamp.
+        /// The sender has no timestamp left for an access.
         Overflow,
         /// The sender, a bank, has stopped.
         Stopped,
@@ -478,6 +478,11 @@ pub mod short {
         /// The protocol `rcc-repaired`.
         repaired::RccRepaired, Variant::RCC_REPAIRED, bits: 32, lease: 64, explored: 1,
         "rcc-repaired-short", "rcc-repaired", RCC, WEAK
+    }
+    leased! {
+        /// The protocol `g-tsc-repaired`.
+        per_wavefront::GTscRepaired, Variant::G_TSC_REPAIRED, bits: 16, lease: 10, explored: 1,
+        "g-tsc-repaired-short", "g-tsc-repaired", G_TSC
     }
     leased! {
         /// The protocol `rcc-repaired`, but requests carry no epoch.
