@@ -24,7 +24,7 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
         let killed = mutants.killed.iter().map(|(name, by)| json!({ "mutant": name, "by": by }));
         // An unreadable record is left out here. A test checks that it can be read.
         let guards = Guards::recorded().unwrap_or_default();
-        let guards = guards.of(&verification.protocol).map(|run| {
+        let guards = guards.of(verification.protocol).map(|run| {
             json!({
                 "only": run.only,
                 "total": run.counts.total,

@@ -35,7 +35,7 @@ pub(super) fn show(
     show_findings(verified, out)?;
     show_counts(verification, verified.sample, seconds, out)?;
     if let Some(mutants) = &verification.mutants {
-        show_mutants(&verification.protocol, mutants, out)?;
+        show_mutants(verification.protocol, mutants, out)?;
     }
     show_rows(verification, out)?;
     if !explain {
