@@ -1,5 +1,5 @@
-//! The file with the reports of runs, which the page of results shows. A complete run takes many
-//! hours. So the file has one report for each set of source files, and runs of some files add to it.
+//! The file with the reports of runs, which the page of results shows. A run of all source files takes
+//! hours. So a run of some files adds its report to the file.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use crate::report::Report;
 /// The key of the list of reports.
 const RUNS: &str = "runs";
 
-/// The reports in the file `path`. There are none if the file does not exist.
+/// Reads the reports in the file `path`. If the file does not exist, the list is empty.
 ///
 /// # Errors
 /// If the file cannot be read, or has another format.
