@@ -125,15 +125,16 @@ fn carry_out(arguments: &Arguments) -> Result<bool, String> {
         }
         return out.write_all(text.as_bytes()).map_err(failed).map(|()| true);
     }
+    // Wrong input is reported before the build of the copy, which takes minutes.
+    if options.choose(&Schema::of(&options.root)?).is_empty() {
+        return Err(String::from("no mutant is in the files of --only, expected at least one"));
+    }
     if let Some(path) = &arguments.record {
         record::read(path)?;
     }
     let report = campaign::run(&options, &|line: &str| {
         let _ = writeln!(std::io::stderr(), "{line}");
     })?;
-    if report.chosen == 0 {
-        return Err(String::from("no mutant is in the files of --only, expected at least one"));
-    }
     let text = match arguments.json {
         true => serde_json::to_string_pretty(&report).map_err(|error| error.to_string())? + "\n",
         false => report.text(),
