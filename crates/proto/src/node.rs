@@ -35,7 +35,7 @@ pub enum Key {
     Line(crate::LineAddr),
     /// An answer for the request in this slot arrives.
     Slot(Slot),
-    /// A way of this set becomes free.
+    /// A way of this set becomes free, or a line of the set becomes evictable.
     Way(SetIndex),
     /// A miss register becomes free.
     Miss,

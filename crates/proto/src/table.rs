@@ -120,8 +120,9 @@ pub trait Table: 'static {
     /// The states in which the cache owns the line. The dirty bytes of such a line stay in the
     /// cache under any write policy.
     const OWNERS: &'static [Self::State] = &[];
-    /// The states that a controller uses only to look up a row. No line in the cache has such a
-    /// state. Example: the state of a line whose requested bytes are not valid.
+    /// The states that no line in the cache has. A controller uses such a state only to look up a row
+    /// (example: the state of a line whose requested bytes are not valid), or not at all, because the
+    /// table shares its states with another table.
     const NEVER_STORED: &'static [Self::State] = &[];
     /// The row for a state and an event. The compiler proves that every such pair has a row.
     fn row(state: Self::State, event: Self::Event) -> Row<Self::State, Self::Action>;

@@ -325,7 +325,8 @@ impl<P: Protocol> Typed<P> {
     }
 
     /// Checks the result of one step. At most [`PARKED_MAX`] inputs may be parked. A step that only
-    /// parks an ordinary input (no tick and no atomic request) must not change the controller.
+    /// parks an ordinary input (no tick and no atomic request) must not change the controller. A step
+    /// that makes a line evictable must wake the inputs that wait for a way of its set.
     fn judge(
         &self,
         before: u32,
@@ -361,7 +362,33 @@ impl<P: Protocol> Typed<P> {
                 station.id()
             ));
         }
-        Ok(())
+        match self.unwoken_set(before, station, &record.needs) {
+            None => Ok(()),
+            Some(set) => Err(format!(
+                "{:?}: a line of set {} can now be evicted, but an input that waits for a way of the set is \
+                 not woken",
+                station.id(),
+                set.0
+            )),
+        }
+    }
+
+    /// The first set with a lost wake: the step from `before` to `after` makes the first line of the
+    /// set evictable, but does not present the inputs that wait for a way of the set. The explorer
+    /// evicts lines of such a set at any time, but the simulator evicts a line only when an input
+    /// that needs a way is presented. `needs` are the sets in which an input of this step needs a
+    /// way.
+    fn unwoken_set(&self, before: &Station<P>, after: &Station<P>, needs: &[SetIndex]) -> Option<SetIndex> {
+        let can_evict = |station: &Station<P>, set| {
+            let mut victims = Vec::new();
+            station.node.victims(set, &mut victims);
+            !victims.is_empty()
+        };
+        let mut sets = after.parked_keys().into_iter().filter_map(|(key, _)| match key {
+            Key::Way(set) if !needs.contains(&set) => Some(set),
+            _ => None,
+        });
+        sets.find(|&set| can_evict(after, set) && !can_evict(before, set))
     }
 
     /// Checks the effects of a load that a driver may answer as a hit, without a step

@@ -286,9 +286,10 @@ impl Machine {
         match event {
             Event::Wave(wave) => self.issue(usize::from(wave), program),
             Event::Need(node, set) => {
-                let is_wanted = self.stations.is_wanted(node.into(), set);
-                if is_wanted && !self.evict(node.into(), set, program)? {
-                    self.under_way.ready.push(event);
+                // If no line can be evicted, the input waits until a step of its controller wakes it.
+                // The input then needs a way again, and this event happens again.
+                if self.stations.is_wanted(node.into(), set) {
+                    self.evict(node.into(), set, program)?;
                 }
                 Ok(())
             }
@@ -386,20 +387,19 @@ impl Machine {
         done
     }
 
-    /// Evicts a way of the set. Returns false if no way of the set can be evicted.
-    fn evict(&mut self, node: At, set: SetIndex, program: &Program) -> Result<bool, EpisodeFault> {
+    /// Evicts a way of the set, if one can be evicted.
+    fn evict(&mut self, node: At, set: SetIndex, program: &Program) -> Result<(), EpisodeFault> {
         if self.subject.is_clocked {
             // The ways that can be evicted depend on the time.
             self.catch_up(node, program)?;
         }
         self.victims.clear();
         self.stations.victims(node, set, &mut self.victims);
-        let Some(lowest) = self.victims.iter().map(|(_, rank)| *rank).min() else { return Ok(false) };
+        let Some(lowest) = self.victims.iter().map(|(_, rank)| *rank).min() else { return Ok(()) };
         self.victims.retain(|(_, rank)| *rank == lowest);
         let (way, _) = self.victims[self.draws.below(self.victims.len())];
         self.ran.evictions += 1;
-        self.deliver(node, &StationInput::Evict(way), program)?;
-        Ok(true)
+        self.deliver(node, &StationInput::Evict(way), program)
     }
 }
 

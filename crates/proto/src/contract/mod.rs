@@ -78,7 +78,8 @@ pub enum Disposition {
     /// again when the event that this key names happens.
     Stall(Key),
     /// The input must wait. The station keeps (parks) the input, and presents it to the controller
-    /// again when a way of this set is free.
+    /// again when the controller wakes the inputs that wait for a way of this set
+    /// ([`Controller::victims`]).
     NeedWay(SetIndex),
     /// The table of the protocol says that this input cannot happen in the current state. The text
     /// is the reason.
@@ -147,10 +148,10 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
         None
     }
     /// Appends to `out` the ways of a set that may be evicted, with their ranks, in ascending order.
-    /// While an eviction
-    /// of several steps is under way in a set, the controller offers no way of that set. When the
-    /// evicted way is free, the controller wakes the inputs that wait for a way of that set
-    /// ([`Key::Way`]).
+    /// While an eviction of several steps is under way in a set, the controller offers no way of
+    /// that set. The controller wakes the inputs that wait for a way of a set ([`Key::Way`]) when a
+    /// way becomes free, and when a line of the set becomes the only one that may be evicted: a
+    /// driver may evict a line only when an input that needs a way is presented.
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
