@@ -13,10 +13,11 @@ use crate::switch;
 /// The crates that get mutants. Each entry has the Rust path by which the code of the crate refers
 /// to the switch, which selects a mutant at run time.
 const CRATES: [(&str, &str); 2] = [("proto", "crate::guard"), ("zoo", "proto::guard")];
-/// The files of `proto` whose code no controller executes, such as the code for names, generated
-/// pages, machine files, and faults of table rows. They get no mutants.
-const NOT_EXECUTED: [&str; 9] = [
+/// The files of `proto` whose code no controller executes, such as tests and the code for names,
+/// generated pages, machine files, and faults of table rows. They get no mutants.
+const NOT_EXECUTED: [&str; 10] = [
     "guard.rs",
+    "issue/tests.rs",
     "page.rs",
     "seeded_fault.rs",
     "settings.rs",
