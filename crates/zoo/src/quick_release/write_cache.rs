@@ -70,7 +70,7 @@ pub struct WriteCache {
 
 /// The bit of a wavefront. Wavefronts with equal numbers modulo 64 share a bit.
 fn bit(issuer: Issuer) -> u64 {
-    1 << (issuer.wavefront % u64::BITS)
+    1_u64.rotate_left(issuer.wavefront)
 }
 
 impl WriteCache {

@@ -26,7 +26,7 @@ pub struct ByWavefront {
 }
 
 fn bit(issuer: Issuer) -> u64 {
-    1 << (issuer.wavefront % u64::BITS)
+    1_u64.rotate_left(issuer.wavefront)
 }
 
 impl Writers for ByWavefront {
