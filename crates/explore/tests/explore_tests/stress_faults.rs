@@ -12,7 +12,7 @@ use proto::parts::Host;
 use proto::{
     Agent, ByteMask, Change, Controller, Cx, Disposition, Hit, Homes, Info, Input, Key, KindLevel, Load,
     MemoryAccess, NodeId, Op, OpClass, Order, PlanKey, Plans as _, Protocol, Request, RequestInput, RmwKind,
-    SeededFault, SetIndex, Sharing, Slot, TableId, Way, protocol_nodes,
+    SeededFault, SetIndex, Sharing, Slot, TableId, TimerClass, Way, protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{L1Plans, Step};
@@ -20,6 +20,8 @@ use zoo::vi::{L1Plans, Step};
 /// A table number that no protocol has. A seeded fault with this table number selects a fault of
 /// this file.
 const FAULTS: TableId = TableId(100);
+/// The maximum number of sets of a bank in the machines of the tester.
+const SETS_MAX: u32 = 8;
 
 proto::symbols! {
     /// A fault of a controller.
@@ -49,6 +51,9 @@ proto::symbols! {
         FlipsParityEarly,
         /// The first load of a cache waits for a way, although one is free.
         ForgetsWait,
+        /// If an input waits for a way when memory replies, the bank offers its lines for eviction
+        /// later, and does not wake the input then.
+        OffersLate,
         /// Locks of remote operations are told apart only by their slots (numbers of requests at
         /// one node), and not by the nodes.
         LocksBySlot,
@@ -212,11 +217,13 @@ pub struct Bank {
     /// The flush under way (`flush`), and the flushes that joined it (`joined`).
     flush: Option<(NodeId, Slot)>,
     joined: Vec<(NodeId, Slot)>,
+    /// Whether the bank offers no line for eviction.
+    offers_none: bool,
 }
 
 impl Bank {
     fn new(level: &KindLevel, (): &()) -> Bank {
-        Bank { bank: zoo::vi::Bank::new(level, &()), flush: None, joined: Vec::new() }
+        Bank { bank: zoo::vi::Bank::new(level, &()), flush: None, joined: Vec::new(), offers_none: false }
     }
 
     /// Answers the flushes that joined another flush, if a step has completed that other flush.
@@ -237,7 +244,16 @@ impl Controller<Faulty> for Bank {
 
     fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, Faulty>) -> Disposition {
         let sent = cx.fx.sends.len();
+        let is_wanted = || (0..SETS_MAX).any(|set| cx.has_way_waiter(SetIndex(set)));
+        if matches!(input, Input::Memory(_)) && has(cx, Fault::OffersLate) && is_wanted() {
+            self.offers_none = true;
+            cx.fx.timer(TimerClass::Lease);
+        }
         let disposition = match input {
+            Input::Timer(TimerClass::Lease) => {
+                self.offers_none = false;
+                Disposition::Done
+            }
             Input::Message { from, msg: &ToBank::Flush { slot } } if has(cx, Fault::JoinsFlush) => {
                 if self.flush.is_some() {
                     self.joined.push((from, slot));
@@ -267,7 +283,9 @@ impl Controller<Faulty> for Bank {
     }
 
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, proto::Rank)>) {
-        Controller::<Faulty>::victims(&self.bank, set, out);
+        if !self.offers_none {
+            Controller::<Faulty>::victims(&self.bank, set, out);
+        }
     }
 
     fn lines(&self, out: &mut Vec<proto::LineView>) {
@@ -433,6 +451,7 @@ fn a_fault_of_every_dimension_is_found_reproducibly() {
         (Fault::ThirdBank, 200),
         (Fault::JoinsFlush, 20_000),
         (Fault::FlipsParityEarly, 5_000),
+        (Fault::OffersLate, 2_000),
     ] {
         let options = options(Some(fault.seeded_fault()), episodes);
         let found = failure::<Faulty>(&options).unwrap_or_else(|| panic!("{fault:?} is not found"));

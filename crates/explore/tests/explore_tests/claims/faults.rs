@@ -10,7 +10,8 @@ use explore::{Subject, corpus};
 use proto::parts::Host;
 use proto::{
     Agent, ByteMask, Controller, Cx, Disposition, Info, Input, Key, Level, LineView, NodeId, Op, Order,
-    PlanKey, Protocol, Request, RequestInput, Rmw, RmwKind, SetIndex, Sharing, Slot, protocol_nodes,
+    PlanKey, Protocol, Rank, Request, RequestInput, Rmw, RmwKind, SetIndex, Sharing, Slot, TimerClass, Way,
+    protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
@@ -45,6 +46,9 @@ enum Seeded {
     KernelBegin,
     /// The first update in a cache waits for a way, although one is free.
     ForgottenWait,
+    /// If an input waits for a way when a fetch ends, the bank offers its lines for eviction later,
+    /// and does not wake the input then.
+    LateVictims,
     /// A flush waits only for the acks of earlier writes, and not for those of the writes that it
     /// sends itself.
     EarlyParity,
@@ -55,7 +59,7 @@ enum Seeded {
     LocksBySlot,
 }
 
-const ALL: [Seeded; 15] = [
+const ALL: [Seeded; 16] = [
     Seeded::HitByOverlap,
     Seeded::DirtyInWords,
     Seeded::FirstWordOnly,
@@ -68,6 +72,7 @@ const ALL: [Seeded; 15] = [
     Seeded::ThirdUnit,
     Seeded::KernelBegin,
     Seeded::ForgottenWait,
+    Seeded::LateVictims,
     Seeded::EarlyParity,
     Seeded::Overtaking,
     Seeded::LocksBySlot,
@@ -221,12 +226,23 @@ pub struct FaultyBank {
     flushes: Vec<(NodeId, Slot)>,
     /// The flushes that are answered together with the next flush that ends.
     joined: Vec<(NodeId, Slot)>,
+    /// Whether the bank offers no line for eviction.
+    offers_none: bool,
 }
 
 impl Controller<Faulty> for FaultyBank {
     type Msg = ToBank;
 
     fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, Faulty>) -> Disposition {
+        if let Input::Timer(TimerClass::Lease) = input {
+            self.offers_none = false;
+            return Disposition::Done;
+        }
+        let is_reply = matches!(input, Input::Memory(_));
+        if is_reply && self.seeded == Seeded::LateVictims && cx.has_way_waiter(SetIndex(0)) {
+            self.offers_none = true;
+            cx.fx.timer(TimerClass::Lease);
+        }
         if let Input::Message { from, msg: &ToBank::Flush { slot } } = input {
             match self.seeded {
                 Seeded::ThirdBank if cx.me.index >= 2 => {
@@ -260,7 +276,13 @@ impl Controller<Faulty> for FaultyBank {
         disposition
     }
 
-    proto::delegate! { bank: victims, lines, canonicalize }
+    fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
+        if !self.offers_none {
+            Controller::<Faulty>::victims(&self.bank, set, out);
+        }
+    }
+
+    proto::delegate! { bank: lines, canonicalize }
 
     fn is_quiet(&self) -> bool {
         self.joined.is_empty() && Controller::<Faulty>::is_quiet(&self.bank)
@@ -307,6 +329,7 @@ impl Protocol for Faulty {
                 seeded,
                 flushes: Vec::new(),
                 joined: Vec::new(),
+                offers_none: false,
             }),
             _ => Node::Host(Host),
         }
@@ -451,7 +474,13 @@ fn every_fault_is_reported_by_the_programs_of_a_default_run() {
         };
         assert!(why.is_some() && states < STATES_MAX, "{seeded:?}: {why:?} after {states} states");
         // The report names the step that forgets the input, not the deadlock that may follow.
-        let is_step = |why: &String| why.ends_with("an input that waits for it is not woken");
-        assert_eq!(why.as_ref().is_some_and(is_step), seeded == Seeded::ForgottenWait, "{why:?}");
+        let step = match seeded {
+            Seeded::ForgottenWait => "an input that waits for it is not woken",
+            Seeded::LateVictims => {
+                "can now be evicted, but an input that waits for a way of the set is not woken"
+            }
+            _ => continue,
+        };
+        assert!(why.as_ref().is_some_and(|why| why.ends_with(step)), "{why:?}");
     }
 }
