@@ -11,7 +11,7 @@ use drive::{At, Nodes, Record};
 use proto::{
     Agent, ArrayUse, Boundary, Effects, Hit, Homes, KernelId, Key, LineAddr, LineData, LineView, Load,
     MemoryOp, MemoryReply, MemoryTag, Message as _, Node as _, NodeId, PlanKey, Protocol, Request, RowId,
-    SeededFault, SetIndex, Station, Symbol as _, Topology, WritePolicy,
+    SeededFault, SetIndex, Station, Symbol as _, Topology, Way, WritePolicy,
 };
 
 use crate::machine::intern::Interner;
@@ -326,7 +326,8 @@ impl<P: Protocol> Typed<P> {
 
     /// Checks the result of one step. At most [`PARKED_MAX`] inputs may be parked. A step that only
     /// parks an ordinary input (no tick and no atomic request) must not change the controller. A step
-    /// that makes a line evictable must wake the inputs that wait for a way of its set.
+    /// that makes a line evictable must wake the inputs that wait for a way of its set, and so must an
+    /// eviction, unless it takes several steps.
     fn judge(
         &self,
         before: u32,
@@ -362,33 +363,46 @@ impl<P: Protocol> Typed<P> {
                 station.id()
             ));
         }
-        match self.unwoken_set(before, station, &record.needs) {
+        let evicted = match input {
+            StationInput::Evict(way) => Some(way),
+            _ => None,
+        };
+        match self.unwoken_set(before, station, evicted, &record.needs) {
             None => Ok(()),
             Some(set) => Err(format!(
-                "{:?}: a line of set {} can now be evicted, but an input that waits for a way of the set is \
-                 not woken",
+                "{:?}: a line of set {} can be evicted, but an input that waits for a way of the set is not woken",
                 station.id(),
                 set.0
             )),
         }
     }
 
-    /// The first set with a lost wake: the step from `before` to `after` makes the first line of the
-    /// set evictable, but does not present the inputs that wait for a way of the set. The explorer
-    /// evicts lines of such a set at any time, but the simulator evicts a line only when an input
-    /// that needs a way is presented. `needs` are the sets in which an input of this step needs a
-    /// way.
-    fn unwoken_set(&self, before: &Station<P>, after: &Station<P>, needs: &[SetIndex]) -> Option<SetIndex> {
-        let can_evict = |station: &Station<P>, set| {
+    /// The first set with a lost wake: an input waits for a way of the set, and the step from
+    /// `before` to `after` makes the first line of the set evictable, or evicts the line of the way
+    /// `evicted` but frees no way. The explorer evicts a line of such a set at any time, but the
+    /// simulator evicts a line only when an input that needs a way is presented. `needs` are the
+    /// sets for which such an input was presented in this step.
+    fn unwoken_set(
+        &self,
+        before: &Station<P>,
+        after: &Station<P>,
+        evicted: Option<Way>,
+        needs: &[SetIndex],
+    ) -> Option<SetIndex> {
+        let victims = |station: &Station<P>, set| {
             let mut victims = Vec::new();
             station.node.victims(set, &mut victims);
-            !victims.is_empty()
+            victims
         };
         let mut sets = after.parked_keys().into_iter().filter_map(|(key, _)| match key {
             Key::Way(set) if !needs.contains(&set) => Some(set),
             _ => None,
         });
-        sets.find(|&set| can_evict(after, set) && !can_evict(before, set))
+        sets.find(|&set| {
+            let before = victims(before, set);
+            let is_evicted = before.iter().any(|&(way, _)| Some(way) == evicted);
+            (before.is_empty() || is_evicted) && !victims(after, set).is_empty()
+        })
     }
 
     /// Checks the effects of a load that a driver may answer as a hit, without a step

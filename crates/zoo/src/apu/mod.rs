@@ -23,6 +23,12 @@ use crate::moesi::{self, Coherent};
 use crate::parts::{self, HasL1Messages};
 use proto::{Cx, LineAddr, NodeId, messages};
 
+/// The equivalent mutants (undetectable seeded faults) of the cache of a host.
+pub(crate) const HOST_EQUIVALENT: &str = include_str!("equivalent-host.txt");
+/// The equivalent mutants of the bank of [`crate::vi`] over the directory, in addition to those of the
+/// bank itself.
+pub(crate) const L2_EQUIVALENT: &str = include_str!("equivalent-l2.txt");
+
 messages! {
     /// A message to the directory.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

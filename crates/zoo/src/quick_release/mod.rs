@@ -42,7 +42,7 @@ pub use l2::L2;
 pub use l2_table::{L2Action, L2Event, L2Published, L2State, L2Table};
 pub use write_cache::{Cover, Dirty, Entry, Marker, Shape, WriteCache};
 
-use crate::apu::{DirectoryTable, HostTable, Stateless};
+use crate::apu::{DirectoryTable, HOST_EQUIVALENT, HostTable, Stateless};
 use crate::moesi::{self, Cache, CachePlans, ToCache};
 use crate::parts::{HasBankMessages, OPENCL, PTX, ToBank, ToL1 as BankToL1};
 use crate::vi::SCOPED_CLAIMS;
@@ -211,6 +211,9 @@ impl Params {
 const fn size(name: &'static str, unit: &'static str, default: u64, about: &'static str) -> Setting {
     Setting { name, unit, least: 1, most: 1 << 20, default, about }
 }
+
+/// The equivalent mutants (undetectable seeded faults) of the repaired protocols.
+const EQUIVALENT: &[&str] = &[HOST_EQUIVALENT, include_str!("equivalent.txt")];
 
 /// The settings of the protocols: Table 4.1, whose sizes are for 16 banks of the L2 and of the directory.
 const SETTINGS: &[Setting] = &[
@@ -435,7 +438,7 @@ quick_release! {
     variant: Repaired, repaired: true, splits: false, missing: None,
     name: "quick-release-repaired",
     summary: "quick-release with ordered atomics, and with writes that wait for their invalidations",
-    claims: CLAIMS, sharing: Unscoped, equivalent: &[]
+    claims: CLAIMS, sharing: Unscoped, equivalent: EQUIVALENT
 }
 
 quick_release! {
@@ -444,7 +447,7 @@ quick_release! {
     variant: Grouped, repaired: true, splits: true, missing: None,
     name: "quick-release-split",
     summary: "quick-release-groups with a FIFO for each wavefront: a release drains only its own writes",
-    claims: SPLIT_CLAIMS, sharing: Scoped, equivalent: &[]
+    claims: SPLIT_CLAIMS, sharing: Scoped, equivalent: EQUIVALENT
 }
 
 quick_release! {
@@ -453,7 +456,7 @@ quick_release! {
     variant: Grouped, repaired: true, splits: false, missing: None,
     name: "quick-release-groups",
     summary: "quick-release-repaired with scopes: a release at work-group scope does nothing",
-    claims: SCOPED_CLAIMS, sharing: Scoped, equivalent: &[]
+    claims: SCOPED_CLAIMS, sharing: Scoped, equivalent: EQUIVALENT
 }
 
 /// The names of the published protocols that read stale copies in many programs.

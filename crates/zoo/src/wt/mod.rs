@@ -22,7 +22,9 @@ mod plans;
 pub use l1::L1;
 pub use plans::{L1Plans, PortPlans};
 
-use crate::apu::{Directory, DirectoryTable, HostTable, L2, Stateless, ToDirectory, ToL2};
+use crate::apu::{
+    Directory, DirectoryTable, HOST_EQUIVALENT, HostTable, L2, L2_EQUIVALENT, Stateless, ToDirectory, ToL2,
+};
 use crate::moesi::{self, Cache, CachePlans, ToCache};
 use crate::no_l1::Port;
 use crate::parts::{OPENCL, PTX, ToBank, ToL1};
@@ -170,7 +172,9 @@ apu! {
     cache L1(L1) = L1::new,
     lacks_hold: false, name: "wt",
     summary: "write-through GPU caches and coherent caches of hosts: releases wait for memory, and acquires invalidate the L1",
-    equivalent: &[BANK_EQUIVALENT, L1_EQUIVALENT],
+    equivalent: &[
+        BANK_EQUIVALENT, L2_EQUIVALENT, HOST_EQUIVALENT, L1_EQUIVALENT, include_str!("equivalent.txt")
+    ],
     tables: [L1Table], plans: L1Plans
 }
 pub use protocol::Wt;
@@ -181,7 +185,7 @@ apu! {
     port Port(Port<PortPlans>) = |level| Port::new(level, &()),
     lacks_hold: false, name: "apu-no-l1",
     summary: "wt without L1s: every access of the GPU is performed at the L2 or below",
-    equivalent: &[BANK_EQUIVALENT],
+    equivalent: &[BANK_EQUIVALENT, L2_EQUIVALENT, HOST_EQUIVALENT],
     tables: [], plans: PortPlans
 }
 pub use without_l1::ApuNoL1;

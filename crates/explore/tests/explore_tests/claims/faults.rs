@@ -477,7 +477,7 @@ fn every_fault_is_reported_by_the_programs_of_a_default_run() {
         let step = match seeded {
             Seeded::ForgottenWait => "an input that waits for it is not woken",
             Seeded::LateVictims => {
-                "can now be evicted, but an input that waits for a way of the set is not woken"
+                "can be evicted, but an input that waits for a way of the set is not woken"
             }
             _ => continue,
         };
