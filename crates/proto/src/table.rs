@@ -189,8 +189,7 @@ pub struct TableView {
     pub name: &'static str,
     /// The name and the description of each state.
     pub states: Vec<(&'static str, &'static str)>,
-    /// The indices of the states that are only used to look up rows: no line in the cache ever has
-    /// such a state.
+    /// The indices of the states that no line in the cache ever has.
     pub never_stored: Vec<usize>,
     /// The name and the description of each event.
     pub events: Vec<(&'static str, &'static str)>,

@@ -370,7 +370,8 @@ impl<P: Protocol> Typed<P> {
         match self.unwoken_set(before, station, evicted, &record.needs) {
             None => Ok(()),
             Some(set) => Err(format!(
-                "{:?}: a line of set {} can be evicted, but an input that waits for a way of the set is not woken",
+                "{:?}: a line of set {} can be evicted, but an input that waits for a way of the set is not \
+                 woken",
                 station.id(),
                 set.0
             )),
@@ -378,10 +379,10 @@ impl<P: Protocol> Typed<P> {
     }
 
     /// The first set with a lost wake: an input waits for a way of the set, and the step from
-    /// `before` to `after` makes the first line of the set evictable, or evicts the line of the way
-    /// `evicted` but frees no way. The explorer evicts a line of such a set at any time, but the
-    /// simulator evicts a line only when an input that needs a way is presented. `needs` are the
-    /// sets for which such an input was presented in this step.
+    /// `before` to `after` makes a line of the set evictable, or evicts the line of the way `evicted`
+    /// but frees no way. The explorer evicts a line of such a set at any time, but the simulator
+    /// evicts a line only when an input that needs a way is presented. `needs` are the sets for which
+    /// such an input was presented in this step.
     fn unwoken_set(
         &self,
         before: &Station<P>,
@@ -392,16 +393,16 @@ impl<P: Protocol> Typed<P> {
         let victims = |station: &Station<P>, set| {
             let mut victims = Vec::new();
             station.node.victims(set, &mut victims);
-            victims
+            victims.into_iter().map(|(way, _)| way)
         };
         let mut sets = after.parked_keys().into_iter().filter_map(|(key, _)| match key {
             Key::Way(set) if !needs.contains(&set) => Some(set),
             _ => None,
         });
         sets.find(|&set| {
-            let before = victims(before, set);
-            let is_evicted = before.iter().any(|&(way, _)| Some(way) == evicted);
-            (before.is_empty() || is_evicted) && !victims(after, set).is_empty()
+            let before: Vec<Way> = victims(before, set).collect();
+            let is_evicted = evicted.is_some_and(|way| before.contains(&way));
+            victims(after, set).any(|way| is_evicted || !before.contains(&way))
         })
     }
 

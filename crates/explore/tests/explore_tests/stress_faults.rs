@@ -20,7 +20,7 @@ use zoo::vi::{L1Plans, Step};
 /// A table number that no protocol has. A seeded fault with this table number selects a fault of
 /// this file.
 const FAULTS: TableId = TableId(100);
-/// The maximum number of sets of a bank in the machines of the tester.
+/// No bank in the machines of the tester has more sets.
 const SETS_MAX: u32 = 8;
 
 proto::symbols! {

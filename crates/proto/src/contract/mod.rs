@@ -150,9 +150,9 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     /// Appends to `out` the ways of a set that may be evicted, with their ranks, in ascending order.
     /// While an eviction of several steps is under way in a set, the controller offers no way of
     /// that set. The controller wakes the inputs that wait for a way of a set ([`Key::Way`]) when a
-    /// way becomes free, and when the first line of the set becomes evictable: a driver may evict a
-    /// line only when an input that needs a way is presented. An eviction frees the way, or begins
-    /// further steps that free it.
+    /// way becomes free, and when a line of the set becomes evictable: a driver may evict a line only
+    /// when an input that needs a way is presented. An eviction frees the way, or begins further
+    /// steps that free it.
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }

@@ -473,14 +473,16 @@ fn every_fault_is_reported_by_the_programs_of_a_default_run() {
             _ => reported_by::<Faulty>(seeded, &tests),
         };
         assert!(why.is_some() && states < STATES_MAX, "{seeded:?}: {why:?} after {states} states");
-        // The report names the step that forgets the input, not the deadlock that may follow.
-        let step = match seeded {
-            Seeded::ForgottenWait => "an input that waits for it is not woken",
-            Seeded::LateVictims => {
-                "can be evicted, but an input that waits for a way of the set is not woken"
-            }
-            _ => continue,
-        };
-        assert!(why.as_ref().is_some_and(|why| why.ends_with(step)), "{why:?}");
+        // The report names the step that forgets the input, not a later fault.
+        for (step, of) in [
+            ("an input that waits for it is not woken", Seeded::ForgottenWait),
+            (
+                "can be evicted, but an input that waits for a way of the set is not woken",
+                Seeded::LateVictims,
+            ),
+        ] {
+            let is_step = why.as_ref().is_some_and(|why| why.ends_with(step));
+            assert_eq!(is_step, seeded == of, "{seeded:?}: {why:?}");
+        }
     }
 }
