@@ -219,11 +219,19 @@ pub struct Bank {
     joined: Vec<(NodeId, Slot)>,
     /// Whether the bank offers no line for eviction.
     offers_none: bool,
+    /// Whether the timer of a flush runs.
+    drains: bool,
 }
 
 impl Bank {
     fn new(level: &KindLevel, (): &()) -> Bank {
-        Bank { bank: zoo::vi::Bank::new(level, &()), flush: None, joined: Vec::new(), offers_none: false }
+        Bank {
+            bank: zoo::vi::Bank::new(level, &()),
+            flush: None,
+            joined: Vec::new(),
+            offers_none: false,
+            drains: false,
+        }
     }
 
     /// Answers the flushes that joined another flush, if a step has completed that other flush.
@@ -244,16 +252,17 @@ impl Controller<Faulty> for Bank {
 
     fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, Faulty>) -> Disposition {
         let sent = cx.fx.sends.len();
-        let is_wanted = || (0..SETS_MAX).any(|set| cx.has_way_waiter(SetIndex(set)));
-        if matches!(input, Input::Memory(_)) && has(cx, Fault::OffersLate) && is_wanted() {
-            self.offers_none = true;
-            cx.fx.timer(TimerClass::Lease);
+        let is_reply = matches!(input, Input::Memory(_));
+        if let Input::Timer(_) = input {
+            if core::mem::take(&mut self.offers_none) {
+                if self.drains {
+                    cx.fx.timer(TimerClass::Drain);
+                }
+                return Disposition::Done;
+            }
+            self.drains = false;
         }
         let disposition = match input {
-            Input::Timer(TimerClass::Lease) => {
-                self.offers_none = false;
-                Disposition::Done
-            }
             Input::Message { from, msg: &ToBank::Flush { slot } } if has(cx, Fault::JoinsFlush) => {
                 if self.flush.is_some() {
                     self.joined.push((from, slot));
@@ -278,6 +287,12 @@ impl Controller<Faulty> for Bank {
             }
             input => self.bank.step(input, cx),
         };
+        self.drains |= cx.fx.timers.contains(&TimerClass::Drain);
+        if is_reply && has(cx, Fault::OffersLate) && (0..SETS_MAX).any(|set| cx.has_way_waiter(SetIndex(set)))
+        {
+            self.offers_none = true;
+            cx.fx.timer(TimerClass::Drain);
+        }
         self.answer_joined(sent, cx);
         disposition
     }

@@ -228,20 +228,22 @@ pub struct FaultyBank {
     joined: Vec<(NodeId, Slot)>,
     /// Whether the bank offers no line for eviction.
     offers_none: bool,
+    /// Whether the timer of a flush runs.
+    drains: bool,
 }
 
 impl Controller<Faulty> for FaultyBank {
     type Msg = ToBank;
 
     fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, Faulty>) -> Disposition {
-        if let Input::Timer(TimerClass::Lease) = input {
-            self.offers_none = false;
-            return Disposition::Done;
-        }
-        let is_reply = matches!(input, Input::Memory(_));
-        if is_reply && self.seeded == Seeded::LateVictims && cx.has_way_waiter(SetIndex(0)) {
-            self.offers_none = true;
-            cx.fx.timer(TimerClass::Lease);
+        if let Input::Timer(_) = input {
+            if core::mem::take(&mut self.offers_none) {
+                if self.drains {
+                    cx.fx.timer(TimerClass::Drain);
+                }
+                return Disposition::Done;
+            }
+            self.drains = false;
         }
         if let Input::Message { from, msg: &ToBank::Flush { slot } } = input {
             match self.seeded {
@@ -259,7 +261,13 @@ impl Controller<Faulty> for FaultyBank {
                 _ => self.flushes.push((from, slot)),
             }
         }
+        let is_reply = matches!(input, Input::Memory(_));
         let disposition = Controller::<Faulty>::step(&mut self.bank, input, cx);
+        self.drains |= cx.fx.timers.contains(&TimerClass::Drain);
+        if is_reply && self.seeded == Seeded::LateVictims && cx.has_way_waiter(SetIndex(0)) {
+            self.offers_none = true;
+            cx.fx.timer(TimerClass::Drain);
+        }
         let before = self.flushes.len();
         let sends = &cx.fx.sends;
         self.flushes.retain(|&(node, slot)| {
@@ -330,6 +338,7 @@ impl Protocol for Faulty {
                 flushes: Vec::new(),
                 joined: Vec::new(),
                 offers_none: false,
+                drains: false,
             }),
             _ => Node::Host(Host),
         }
