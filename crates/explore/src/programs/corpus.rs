@@ -264,7 +264,6 @@ texts! {
     "caches/host-told-by-full-add.litmus"
     "caches/host-told-by-full-exchange.litmus"
     "caches/way-beside-group-poller.litmus"
-    "caches/way-beside-system-poller.litmus"
     "caches/own-stores-read-twice.litmus"
     "caches/own-store-displaced.litmus"
     "caches/atomic-behind-displaced-store.litmus"
