@@ -45,6 +45,7 @@ pub mod cutoff;
 mod machine;
 pub mod mutants;
 mod parallel;
+mod priority;
 mod programs;
 mod search;
 pub mod stress;

@@ -15,6 +15,7 @@ use proto::{
 };
 
 use crate::machine::intern::Interner;
+use crate::priority::{is_bound, overtaken, overtaken_set};
 
 /// An input of a station (controller with its parked inputs). Requests, messages and memory replies
 /// are given by number.
@@ -327,7 +328,7 @@ impl<P: Protocol> Typed<P> {
     /// Checks the result of one step. At most [`PARKED_MAX`] inputs may be parked. A step that only
     /// parks an ordinary input (no tick and no atomic request) must not change the controller. A step
     /// that makes a line evictable must wake the inputs that wait for a way of its set, and so must an
-    /// eviction, unless it takes several steps.
+    /// eviction, unless it takes several steps. No access may take a way before those that wait for one.
     fn judge(
         &self,
         before: u32,
@@ -367,14 +368,18 @@ impl<P: Protocol> Typed<P> {
             StationInput::Evict(way) => Some(way),
             _ => None,
         };
-        match self.unwoken_set(before, station, evicted, &record.needs) {
-            None => Ok(()),
-            Some(set) => Err(format!(
+        if let Some(set) = self.unwoken_set(before, station, evicted, &record.needs) {
+            return Err(format!(
                 "{:?}: a line of set {} can be evicted, but an input that waits for a way of the set is not \
                  woken",
                 station.id(),
                 set.0
-            )),
+            ));
+        }
+        let is_bound = is_bound(&input.map(|request| request, |msg| self.msgs.thing(msg), |reply| reply));
+        match overtaken_set(before, station).filter(|_| is_bound) {
+            None => Ok(()),
+            Some(set) => Err(format!("{:?}: {}", station.id(), overtaken(set))),
         }
     }
 

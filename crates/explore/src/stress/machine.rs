@@ -222,6 +222,7 @@ impl Machine {
     pub(super) fn run(&mut self, program: &Program, seed: u64) -> Result<RunCounts, EpisodeFault> {
         self.reset(seed, program);
         self.is_watched = seed.is_multiple_of(WATCHED);
+        self.stations.watch(self.is_watched);
         self.has_ended = false;
         for node in 0..self.stations.count() {
             self.deliver(node, &StationInput::Start, program)?;

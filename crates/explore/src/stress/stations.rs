@@ -2,6 +2,7 @@
 //! interface that is independent of the protocol.
 
 use super::under_way::UnderWay;
+use crate::priority::{is_bound, overtaken, overtaken_set};
 use drive::{At, Driver, Messages, Nodes, StationInput};
 use proto::{
     Agent, Boundary, Effects, Homes, KernelId, Key, LineData, MemoryOp, MemoryReply, MemoryTag, Message as _,
@@ -39,9 +40,11 @@ pub(crate) trait Stations {
     fn is_quiet(&self, at: At) -> bool;
     /// Whether an input is parked at a station (controller) until a way of the set is free.
     fn is_wanted(&self, at: At, set: SetIndex) -> bool;
+    /// Sets whether each step is followed by a call of [`Stations::fault`].
+    fn watch(&mut self, is_watched: bool);
     /// The first rule that the last step of a station (controller) breaks, as a sentence; see
-    /// [`Station::check_after_step`].
-    fn fault(&self, at: At) -> Option<String>;
+    /// [`Station::check_after_step`] and [`overtaken_set`].
+    fn fault(&mut self, at: At) -> Option<String>;
     /// Appends the ways of a set that can be evicted to `out`. Each way has a rank: the way with
     /// the lowest rank is evicted first.
     fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>);
@@ -67,6 +70,10 @@ pub(crate) trait Stations {
 struct Typed<P: Protocol> {
     nodes: Nodes<P>,
     stations: Vec<Station<P>>,
+    is_watched: bool,
+    /// The station (controller with its parked inputs) before its last step, if [`Stations::fault`]
+    /// compares it with the station after the step.
+    before: Option<Station<P>>,
     /// The initial controller of each node.
     fresh: Vec<P::Node>,
     messages: Messages<P::Msg>,
@@ -85,6 +92,8 @@ pub(crate) fn of<P: Protocol>(
     Ok(Box::new(Typed {
         fresh: stations.iter().map(|station| station.node.clone()).collect(),
         stations,
+        is_watched: false,
+        before: None,
         messages: Messages::default(),
         fx: Effects::default(),
         nodes,
@@ -172,8 +181,15 @@ impl<P: Protocol> Stations for Typed<P> {
         self.stations[at as usize].parked_count(Key::Way(set)) > 0
     }
 
-    fn fault(&self, at: At) -> Option<String> {
-        self.stations[at as usize].check_after_step(self.nodes.world())
+    fn watch(&mut self, is_watched: bool) {
+        self.is_watched = is_watched;
+    }
+
+    fn fault(&mut self, at: At) -> Option<String> {
+        let (station, before) = (&self.stations[at as usize], self.before.take());
+        let set = before.and_then(|before| overtaken_set(&before, station));
+        let is_overtaken = set.map(|set| format!("{}: {}", self.nodes.name(at), overtaken(set)));
+        is_overtaken.or_else(|| station.check_after_step(self.nodes.world()))
     }
 
     fn victims(&self, at: At, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
@@ -215,6 +231,11 @@ impl<P: Protocol> Stations for Typed<P> {
             |_| msg.as_deref().expect("the message is under way"),
             |reply| reply,
         );
+        if self.is_watched {
+            let station = &self.stations[at as usize];
+            let waits = || station.parked_keys().iter().any(|(key, _)| matches!(key, Key::Way(_)));
+            self.before = (is_bound(&input) && waits()).then(|| station.clone());
+        }
         let mut sender = Sender { messages: &mut self.messages, under_way };
         let result =
             self.nodes.deliver(&mut self.stations[at as usize], at, &input, &mut self.fx, &mut sender);

@@ -54,6 +54,9 @@ proto::symbols! {
         /// If an input waits for a way when memory replies, the bank offers its lines for eviction
         /// later, and does not wake the input then.
         OffersLate,
+        /// While an input waits for a way, an access makes the lines of the bank unevictable for a
+        /// time.
+        PinsLines,
         /// Locks of remote operations are told apart only by their slots (numbers of requests at
         /// one node), and not by the nodes.
         LocksBySlot,
@@ -252,7 +255,12 @@ impl Controller<Faulty> for Bank {
 
     fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, Faulty>) -> Disposition {
         let sent = cx.fx.sends.len();
-        let is_reply = matches!(input, Input::Memory(_));
+        let pins = match input {
+            Input::Memory(_) => has(cx, Fault::OffersLate),
+            Input::Message { msg: ToBank::Get { .. }, .. } => has(cx, Fault::PinsLines),
+            _ => false,
+        };
+        let pins = pins && (0..SETS_MAX).any(|set| cx.has_way_waiter(SetIndex(set)));
         if let Input::Timer(_) = input {
             if core::mem::take(&mut self.offers_none) {
                 if self.drains {
@@ -288,8 +296,7 @@ impl Controller<Faulty> for Bank {
             input => self.bank.step(input, cx),
         };
         self.drains |= cx.fx.timers.contains(&TimerClass::Drain);
-        if is_reply && has(cx, Fault::OffersLate) && (0..SETS_MAX).any(|set| cx.has_way_waiter(SetIndex(set)))
-        {
+        if pins && disposition == Disposition::Done {
             self.offers_none = true;
             cx.fx.timer(TimerClass::Drain);
         }
@@ -301,6 +308,10 @@ impl Controller<Faulty> for Bank {
         if !self.offers_none {
             Controller::<Faulty>::victims(&self.bank, set, out);
         }
+    }
+
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        Controller::<Faulty>::occupied(&self.bank, set, out);
     }
 
     fn lines(&self, out: &mut Vec<proto::LineView>) {
@@ -467,6 +478,7 @@ fn a_fault_of_every_dimension_is_found_reproducibly() {
         (Fault::JoinsFlush, 20_000),
         (Fault::FlipsParityEarly, 5_000),
         (Fault::OffersLate, 2_000),
+        (Fault::PinsLines, 2_000),
     ] {
         let options = options(Some(fault.seeded_fault()), episodes);
         let found = failure::<Faulty>(&options).unwrap_or_else(|| panic!("{fault:?} is not found"));

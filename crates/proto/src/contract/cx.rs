@@ -74,7 +74,7 @@ impl<'a, P: Protocol> Cx<'a, P> {
     }
 
     /// Whether a parked input waits for a way of the set. Such an input has priority over later
-    /// inputs: no later input may take a way of the set, or start an operation during which a line
+    /// accesses: no later access may take a way of the set, or start an operation during which a line
     /// of the set cannot be evicted.
     #[inline]
     #[must_use]

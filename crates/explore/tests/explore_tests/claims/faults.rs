@@ -49,6 +49,8 @@ enum Seeded {
     /// If an input waits for a way when a fetch ends, the bank offers its lines for eviction later,
     /// and does not wake the input then.
     LateVictims,
+    /// While an input waits for a way, an access makes the lines of the bank unevictable for a time.
+    PinnedVictims,
     /// A flush waits only for the acks of earlier writes, and not for those of the writes that it
     /// sends itself.
     EarlyParity,
@@ -59,7 +61,7 @@ enum Seeded {
     LocksBySlot,
 }
 
-const ALL: [Seeded; 16] = [
+const ALL: [Seeded; 17] = [
     Seeded::HitByOverlap,
     Seeded::DirtyInWords,
     Seeded::FirstWordOnly,
@@ -73,10 +75,14 @@ const ALL: [Seeded; 16] = [
     Seeded::KernelBegin,
     Seeded::ForgottenWait,
     Seeded::LateVictims,
+    Seeded::PinnedVictims,
     Seeded::EarlyParity,
     Seeded::Overtaking,
     Seeded::LocksBySlot,
 ];
+
+/// The maximum number of sets of a cache in the dimension programs.
+const SETS_MAX: u32 = 4;
 
 /// The fault of the controllers that are made next, as its position in [`ALL`] counted from one.
 /// Zero stands for no fault.
@@ -241,6 +247,9 @@ impl Controller<Faulty> for FaultyBank {
                 if self.drains {
                     cx.fx.timer(TimerClass::Drain);
                 }
+                if self.seeded == Seeded::PinnedVictims {
+                    (0..SETS_MAX).for_each(|set| cx.fx.wake(Key::Way(SetIndex(set))));
+                }
                 return Disposition::Done;
             }
             self.drains = false;
@@ -261,10 +270,17 @@ impl Controller<Faulty> for FaultyBank {
                 _ => self.flushes.push((from, slot)),
             }
         }
-        let is_reply = matches!(input, Input::Memory(_));
+        let mut evictable = Vec::new();
+        Controller::<Faulty>::victims(&self.bank, SetIndex(0), &mut evictable);
+        let pins = match input {
+            Input::Memory(_) => self.seeded == Seeded::LateVictims && evictable.is_empty(),
+            Input::Message { msg: ToBank::Get { .. }, .. } => self.seeded == Seeded::PinnedVictims,
+            _ => false,
+        };
+        let pins = pins && (0..SETS_MAX).any(|set| cx.has_way_waiter(SetIndex(set)));
         let disposition = Controller::<Faulty>::step(&mut self.bank, input, cx);
         self.drains |= cx.fx.timers.contains(&TimerClass::Drain);
-        if is_reply && self.seeded == Seeded::LateVictims && cx.has_way_waiter(SetIndex(0)) {
+        if pins && disposition == Disposition::Done {
             self.offers_none = true;
             cx.fx.timer(TimerClass::Drain);
         }
@@ -290,7 +306,7 @@ impl Controller<Faulty> for FaultyBank {
         }
     }
 
-    proto::delegate! { bank: lines, canonicalize }
+    proto::delegate! { bank: occupied, lines, canonicalize }
 
     fn is_quiet(&self) -> bool {
         self.joined.is_empty() && Controller::<Faulty>::is_quiet(&self.bank)
@@ -489,6 +505,7 @@ fn every_fault_is_reported_by_the_programs_of_a_default_run() {
                 "can be evicted, but an input that waits for a way of the set is not woken",
                 Seeded::LateVictims,
             ),
+            ("unevictable, while an earlier access waits for a way of the set", Seeded::PinnedVictims),
         ] {
             let is_step = why.as_ref().is_some_and(|why| why.ends_with(step));
             assert_eq!(is_step, seeded == of, "{seeded:?}: {why:?}");
