@@ -215,14 +215,22 @@ impl<P: Protocol> Stations for Typed<P> {
     fn look(&self, station: u32) -> Look {
         let station = self.stations.thing(station);
         let shape = self.nodes.level(station.id().kind).array;
-        let (mut victims, mut ways) = (Vec::new(), Vec::new());
+        let (mut victims, mut ways, mut occupied) = (Vec::new(), Vec::new(), Vec::new());
+        let mut is_listed = true;
         for set in (0..shape.sets.max(1)).map(SetIndex) {
             let is_needed = station.parked_count(Key::Way(set)) > 0;
             station.node.victims(set, &mut ways);
+            station.node.occupied(set, &mut occupied);
+            is_listed &= ways.iter().all(|(way, _)| occupied.contains(way));
             victims.extend(ways.drain(..).map(|(way, _)| Victim { way: way.0 as u8, is_needed }));
+            occupied.clear();
         }
         let unrest = station.check_at_rest(shape.sets, shape.policy != WritePolicy::Combining);
-        let fault = station.check_after_step(self.nodes.world());
+        let fault = if is_listed {
+            station.check_after_step(self.nodes.world())
+        } else {
+            Some(format!("{:?}: the occupied ways lack a way that can be evicted", station.id()))
+        };
         Look { victims, unrest: unrest.map(Arc::from), fault: fault.map(Arc::from) }
     }
 
@@ -328,7 +336,7 @@ impl<P: Protocol> Typed<P> {
     /// Checks the result of one step. At most [`PARKED_MAX`] inputs may be parked. A step that only
     /// parks an ordinary input (no tick and no atomic request) must not change the controller. A step
     /// that makes a line evictable must wake the inputs that wait for a way of its set, and so must an
-    /// eviction, unless it takes several steps. No access may take a way before those that wait for one.
+    /// eviction, unless it takes several steps. No access may overtake those that wait for a way.
     fn judge(
         &self,
         before: u32,
@@ -376,8 +384,9 @@ impl<P: Protocol> Typed<P> {
                 set.0
             ));
         }
-        let is_bound = is_bound(&input.map(|request| request, |msg| self.msgs.thing(msg), |reply| reply));
-        match overtaken_set(before, station).filter(|_| is_bound) {
+        let request_of = |request| values.requests.thing(request);
+        let is_bound = is_bound(&input.map(request_of, |msg| self.msgs.thing(msg), |reply| reply));
+        match is_bound.then(|| overtaken_set(before, station)).flatten() {
             None => Ok(()),
             Some(set) => Err(format!("{:?}: {}", station.id(), overtaken(set))),
         }

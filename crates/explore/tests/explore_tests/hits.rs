@@ -52,7 +52,7 @@ impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for FaultyCache {
         }
         Some(hit)
     }
-    proto::delegate! { 0: victims, lines, is_quiet, canonicalize }
+    proto::delegate! { 0: victims, occupied, lines, is_quiet, canonicalize }
 }
 
 macro_rules! faulty_hits {

@@ -24,7 +24,7 @@ impl<P: Protocol<Msg: From<ToBank>>> Controller<P> for Remembers {
         self.1 |= is_request && matches!(done, Disposition::Stall(_));
         done
     }
-    proto::delegate! { 0: victims, lines, is_quiet, canonicalize }
+    proto::delegate! { 0: victims, occupied, lines, is_quiet, canonicalize }
 }
 
 /// `vi` with the cache that records waits.

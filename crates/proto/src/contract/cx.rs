@@ -73,9 +73,9 @@ impl<'a, P: Protocol> Cx<'a, P> {
         }
     }
 
-    /// Whether a parked input waits for a way of the set. Such an input has priority over later
-    /// accesses: no later access may take a way of the set, or start an operation during which a line
-    /// of the set cannot be evicted.
+    /// Whether a parked input waits for a way of the set. Such an input has priority over accesses
+    /// that are presented later: none of them may take a way of the set, or start an operation during
+    /// which a line of the set cannot be evicted.
     #[inline]
     #[must_use]
     pub fn has_way_waiter(&self, set: SetIndex) -> bool {

@@ -156,8 +156,9 @@ pub trait Controller<P: Protocol>: Clone + Eq + Hash + Debug + 'static {
     fn victims(&self, set: SetIndex, out: &mut Vec<(Way, Rank)>) {
         let _ = (set, out);
     }
-    /// Appends to `out` the ways of a set that hold a line, in ascending order. A driver needs them
-    /// if several lines share a tag, because the cache needs a whole tag.
+    /// Appends to `out` the ways of a set that hold a line, in ascending order, with all ways that may
+    /// be evicted. A driver needs them if several lines share a tag, because the cache needs a whole
+    /// tag, and to check the priority of inputs that wait for a way ([`Cx::has_way_waiter`]).
     fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
         let _ = (set, out);
     }

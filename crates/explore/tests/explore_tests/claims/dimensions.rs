@@ -8,9 +8,8 @@ use explore::verify::{self, Options, Status};
 use super::is_timed;
 use crate::claims::census::all_pairs_are_covered;
 
-/// The protocols that explore all dimension programs: one protocol of each family without epochs or
-/// leases that shares the code of its controllers.
-const WHOLE: [&str; 5] = ["vi", "rsp-repaired", "hlrc-repaired", "denovo-b", "gpu-vi"];
+/// The protocols that explore all dimension programs.
+const WHOLE: [&str; 2] = ["vi", "denovo-b"];
 
 /// The other protocols explore one dimension program in this number. Successive protocols explore
 /// different programs.

@@ -46,8 +46,8 @@ enum Seeded {
     KernelBegin,
     /// The first update in a cache waits for a way, although one is free.
     ForgottenWait,
-    /// If an input waits for a way when a fetch ends, the bank offers its lines for eviction later,
-    /// and does not wake the input then.
+    /// If an input waits for a way when a fetch ends, and no line can be evicted until then, the bank
+    /// offers its lines for eviction later, and does not wake the input then.
     LateVictims,
     /// While an input waits for a way, an access makes the lines of the bank unevictable for a time.
     PinnedVictims,
@@ -80,9 +80,6 @@ const ALL: [Seeded; 17] = [
     Seeded::Overtaking,
     Seeded::LocksBySlot,
 ];
-
-/// The maximum number of sets of a cache in the dimension programs.
-const SETS_MAX: u32 = 4;
 
 /// The fault of the controllers that are made next, as its position in [`ALL`] counted from one.
 /// Zero stands for no fault.
@@ -220,7 +217,7 @@ impl Controller<Faulty> for FaultyCache {
         disposition
     }
 
-    proto::delegate! { cache: victims, lines, is_quiet, canonicalize }
+    proto::delegate! { cache: victims, occupied, lines, is_quiet, canonicalize }
 }
 
 /// A bank of the shared cache with a fault.
@@ -242,13 +239,14 @@ impl Controller<Faulty> for FaultyBank {
     type Msg = ToBank;
 
     fn step(&mut self, input: Input<'_, ToBank>, cx: &mut Cx<'_, Faulty>) -> Disposition {
+        let sets = (0..cx.level().array.sets).map(SetIndex);
         if let Input::Timer(_) = input {
             if core::mem::take(&mut self.offers_none) {
                 if self.drains {
                     cx.fx.timer(TimerClass::Drain);
                 }
                 if self.seeded == Seeded::PinnedVictims {
-                    (0..SETS_MAX).for_each(|set| cx.fx.wake(Key::Way(SetIndex(set))));
+                    sets.for_each(|set| cx.fx.wake(Key::Way(set)));
                 }
                 return Disposition::Done;
             }
@@ -271,13 +269,15 @@ impl Controller<Faulty> for FaultyBank {
             }
         }
         let mut evictable = Vec::new();
-        Controller::<Faulty>::victims(&self.bank, SetIndex(0), &mut evictable);
+        for set in sets.clone() {
+            Controller::<Faulty>::victims(&self.bank, set, &mut evictable);
+        }
         let pins = match input {
             Input::Memory(_) => self.seeded == Seeded::LateVictims && evictable.is_empty(),
             Input::Message { msg: ToBank::Get { .. }, .. } => self.seeded == Seeded::PinnedVictims,
             _ => false,
         };
-        let pins = pins && (0..SETS_MAX).any(|set| cx.has_way_waiter(SetIndex(set)));
+        let pins = pins && sets.clone().any(|set| cx.has_way_waiter(set));
         let disposition = Controller::<Faulty>::step(&mut self.bank, input, cx);
         self.drains |= cx.fx.timers.contains(&TimerClass::Drain);
         if pins && disposition == Disposition::Done {
@@ -401,7 +401,7 @@ pub mod locked {
             }
         }
 
-        proto::delegate! { cache: victims, lines, is_quiet, canonicalize }
+        proto::delegate! { cache: victims, occupied, lines, is_quiet, canonicalize }
     }
 
     /// `rsp-repaired` with a fault of its locks.

@@ -179,6 +179,12 @@ impl<P: Protocol<Params = Params, Msg: From<ToBank>>> Controller<P> for Cache {
         }
     }
 
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        if set == SET {
+            out.extend((0..self.lines.len() as u32).map(Way));
+        }
+    }
+
     fn lines(&self, out: &mut Vec<LineView>) {
         out.extend(self.lines.iter().map(|held| view(held.line, "Leased", held.data)));
     }
@@ -324,6 +330,12 @@ impl<P: Protocol<Params = Params, Msg: From<ToL1>>> Controller<P> for Bank {
         let may_go = |entry: &Entry| entry.lease == 0 && entry.data.is_some();
         let ways = self.entries.iter().enumerate().filter(|(_, entry)| set == SET && may_go(entry));
         out.extend(ways.map(|(way, _)| (Way(way as u32), Rank(0))));
+    }
+
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        if set == SET {
+            out.extend((0..self.entries.len() as u32).map(Way));
+        }
     }
 
     fn lines(&self, out: &mut Vec<LineView>) {

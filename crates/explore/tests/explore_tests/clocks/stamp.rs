@@ -200,6 +200,12 @@ impl<P: Protocol<Params = Params, Msg: From<ToBank>>> Controller<P> for Cache {
         }
     }
 
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        if set == SET {
+            out.extend((0..self.lines.len() as u32).map(Way));
+        }
+    }
+
     fn lines(&self, out: &mut Vec<LineView>) {
         out.extend(self.lines.iter().map(|held| LineView {
             line: held.line,

@@ -207,7 +207,7 @@ impl<P: ToyProtocol> Controller<P> for Read {
             Input::Tick { .. } => Disposition::Done,
         }
     }
-    proto::delegate! { cache: victims, lines, is_quiet, canonicalize }
+    proto::delegate! { cache: victims, occupied, lines, is_quiet, canonicalize }
 }
 
 /// The cache of a compute unit for stores and atomics.
@@ -327,7 +327,7 @@ impl<P: ToyProtocol> Controller<P> for Write {
     fn is_quiet(&self) -> bool {
         Controller::<P>::is_quiet(&self.cache) && self.claiming == 0 && self.dropping.is_idle()
     }
-    proto::delegate! { cache: victims, lines, canonicalize }
+    proto::delegate! { cache: victims, occupied, lines, canonicalize }
 }
 
 /// The L2 of a chiplet: a bank above the L3.
@@ -355,7 +355,7 @@ impl<P: ToyProtocol> Controller<P> for Mid {
             Input::Tick { .. } => Disposition::Done,
         }
     }
-    proto::delegate! { 0: victims, lines, is_quiet, canonicalize }
+    proto::delegate! { 0: victims, occupied, lines, is_quiet, canonicalize }
 }
 
 /// The host's cache. Stores and atomics are performed in the L3.
@@ -371,7 +371,7 @@ impl<P: ToyProtocol> Controller<P> for HostCache {
             other => self.0.step(other, cx),
         }
     }
-    proto::delegate! { 0: victims, lines, is_quiet, canonicalize }
+    proto::delegate! { 0: victims, occupied, lines, is_quiet, canonicalize }
 }
 
 /// The toy protocol with three levels.

@@ -173,6 +173,11 @@ impl<P: Toy> Controller<P> for Cache {
         out.extend(held.map(|(way, _)| (Way(way as u32), Rank(0))));
     }
 
+    fn occupied(&self, set: SetIndex, out: &mut Vec<Way>) {
+        let ways = (0..).zip(&self.ways).filter(|(_, way)| set == SET && way.is_some());
+        out.extend(ways.map(|(way, _)| Way(way)));
+    }
+
     fn lines(&self, out: &mut Vec<LineView>) {
         let all = ByteMask::full(self.line_bytes.into());
         let held = self.ways.iter().flatten().filter_map(|&(line, data)| Some((line, data?)));
