@@ -1,9 +1,11 @@
 //! Invalidations by a directory. Without any one of its duties (to record, to invalidate and to
 //! await all sharers), the protocol fails. The races of the directory occur.
 
+use crate::tc::EXCHANGED_BESIDE_TWO_POLLED;
 use explore::claim::Claim;
-use explore::verify::Test;
+use explore::verify::{self, Options, Test};
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject};
+use proto::issue::IssueRule;
 use proto::{Protocol, RowId, WritePolicy};
 use zoo::gpu_vi::GpuVi;
 use zoo::gpu_vi::lacking::{ASecondSharer, ASingleCount, AnInvalidation};
@@ -174,4 +176,15 @@ fn the_races_of_the_directory_occur() {
     for race in RACES {
         assert!(fired.contains(&race), "{race:?}");
     }
+}
+
+/// An input that has waited for the end of a round loses its turn if it must then wait for a miss
+/// register. The page of the protocol names this livelock as open.
+#[test]
+fn an_exchange_may_wait_for_ever_beside_acquires_and_polled_lines() {
+    let tests = [Test::read("exchanged", EXCHANGED_BESIDE_TWO_POLLED).expect("it is a test")];
+    let options = Options::new(vec![BOUNDS.tight().core(IssueRule::Gpu)]);
+    let found = verify::verify(&Subject::of::<GpuVi>(), &tests, &options).expect("known models");
+    let fault = found.findings.first().map(|finding| finding.violation.fault);
+    assert_eq!(fault, Some(Fault::Livelock));
 }

@@ -2,8 +2,9 @@
 //! not, unless they are repaired.
 
 use explore::claim::Claim;
-use explore::verify::Test;
+use explore::verify::{self, Options, Test};
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject};
+use proto::issue::IssueRule;
 use proto::{Protocol, WritePolicy};
 use zoo::tc::{TcStrong, TcWeak, TcWeakRepaired};
 
@@ -73,6 +74,39 @@ P2@wg 1, dev 0 (global int* x, global atomic_int* f) {
 forall (2:r0=0 \\/ 2:r1=1)
 ";
 
+/// A program in which P1 loads two lines of one bank again and again, so that each displaces the other.
+/// The acquire of P2 empties the bank. P0 exchanges one of the two lines meanwhile.
+pub(crate) const EXCHANGED_BESIDE_TWO_POLLED: &str = "OPENCL exchanged-beside-two-lines-polled
+
+{
+[x] = 0;
+[f] = 0;
+[y] = 0;
+}
+
+P0 (global atomic_int* x, global atomic_int* f) {
+  int r0 = atomic_exchange_explicit(x, 1, memory_order_relaxed, memory_scope_device);
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_all_svm_devices);
+}
+
+P1 (global atomic_int* x, global atomic_int* y) {
+  int r0;
+  int r1;
+  do {
+    r1 = atomic_load_explicit(y, memory_order_relaxed, memory_scope_device);
+    r0 = atomic_load_explicit(x, memory_order_relaxed, memory_scope_device);
+  } while (r0 == 0);
+}
+
+P2 (global atomic_int* f) {
+  await(f == 1, memory_order_acquire, memory_scope_all_svm_devices);
+}
+
+scopeTree (device (work_group P0) (work_group P1) (work_group P2))
+
+forall (x=1)
+";
+
 const BOUNDS: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
 
 fn explore<P: Protocol>(text: &str) -> Exploration {
@@ -110,4 +144,17 @@ fn a_thread_that_passes_a_message_on_does_not_wait_for_copies() {
 fn a_late_fill_answers_only_the_load_that_asked_for_it() {
     assert_eq!(fault::<TcStrong>(LATE_FILL), None);
     assert_eq!(fault::<TcWeakRepaired>(LATE_FILL), None);
+}
+
+/// The line of a waiting write may leave the bank before its leases end. A get that passed the write
+/// then would take the next lease, and the write would wait for ever.
+#[test]
+fn a_get_of_a_line_that_has_left_the_bank_does_not_pass_a_waiting_write() {
+    let tests = [Test::read("exchanged", EXCHANGED_BESIDE_TWO_POLLED).expect("it is a test")];
+    for subject in [Subject::of::<TcStrong>(), Subject::of::<TcWeakRepaired>()] {
+        let options = Options::new(vec![BOUNDS.tight().core(IssueRule::Gpu)]);
+        let found = verify::verify(&subject, &tests, &options).expect("known models");
+        let whys: Vec<_> = found.findings.iter().map(|finding| &finding.violation.why).collect();
+        assert!(whys.is_empty() && found.gaps.is_empty(), "{whys:?} {:?}", found.gaps);
+    }
 }

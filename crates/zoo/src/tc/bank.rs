@@ -134,8 +134,10 @@ impl Bank {
     /// permit it.
     fn message<P: Tc>(&mut self, from: NodeId, msg: &parts::ToBank, cx: &mut Cx<'_, P>) -> Disposition {
         let (line, used, user, is_at_once) = match *msg {
-            // From the state IX, memory answers a get, without a lease.
-            parts::ToBank::Get { line } if self.bank.state(line, cx) == BankState::V => {
+            // From the state IX, memory answers a get, without a lease. A get of a line that is not present
+            // looks at the leases, too: the line may have left the bank before they end, and the get
+            // must not pass a write that waits for their end.
+            parts::ToBank::Get { line } if self.bank.state(line, cx) != BankState::IX => {
                 (line, Use::Get, from, false)
             }
             parts::ToBank::Access { line, site, requester, .. } => {
