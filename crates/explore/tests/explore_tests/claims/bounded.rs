@@ -8,6 +8,10 @@ use explore::verify::{self, Machines, Options, Status, Verification};
 
 use super::{TIMED_THREADS_MAX, is_timed};
 
+/// The maximum number of threads in the tests about caches that a protocol explores here. A test of
+/// three or four threads can take longer than all others together.
+const CACHES_THREADS_MAX: usize = 2;
+
 /// The fraction of the tests about caches that each protocol explores: one in this number.
 /// Successive protocols explore different tests. Each of these tests runs on one machine. The
 /// command `fencepost verify` explores all of them, on all machines.
@@ -39,8 +43,11 @@ fn verified(protocol: &str) -> Verification {
     // Without coherent caches of hosts, the programs for several hosts run on compute units, where
     // other programs do the same.
     let has_hosts = subject.info.hosts == proto::Hosts::Cached;
-    let about_caches =
-        shipped.iter().filter(|test| is_of(test, "caches/") && (has_hosts || !is_of(test, "caches/hosts-")));
+    let about_caches = shipped.iter().filter(|test| {
+        is_of(test, "caches/")
+            && (has_hosts || !is_of(test, "caches/hosts-"))
+            && test.program().threads.len() <= CACHES_THREADS_MAX
+    });
     let mut tests: Vec<_> = about_caches.skip(turn % CACHES_STEP).step_by(CACHES_STEP).cloned().collect();
     tests.iter_mut().for_each(|test| test.machines = Machines::InTurn);
     tests.extend(shipped.into_iter().filter(|test| is_of(test, "hrf/") || is_of(test, "opencl/")));
@@ -143,7 +150,9 @@ fn a_protocol_with_other_preferred_victims_or_another_machine_has_the_same_state
         let [one, other] = [one, other].map(|protocol| {
             let subject = subjects::explored(protocol).expect("a protocol");
             let about_caches = corpus::shipped().expect("they are tests").into_iter();
-            let about_caches = about_caches.filter(|test| test.name.starts_with("caches/"));
+            let about_caches = about_caches.filter(|test| {
+                test.name.starts_with("caches/") && test.program().threads.len() <= CACHES_THREADS_MAX
+            });
             let mut tests: Vec<_> = about_caches.step_by(step).collect();
             tests.iter_mut().for_each(|test| test.machines = Machines::InTurn);
             let options = Options::new(verify::machines_of(&subject.info));
