@@ -178,13 +178,65 @@ fn the_races_of_the_directory_occur() {
     }
 }
 
-/// An input that has waited for the end of a round loses its turn if it must then wait for a miss
-/// register. The page of the protocol names this livelock as open.
+/// Two threads each load two lines of a set in turn, and a third thread exchanges a word of one of
+/// these sets.
+const EXCHANGED_BESIDE_TWO_SETS_POLLED: &str = "OPENCL exchanged-beside-two-sets-polled
+
+{
+[x] = 0;
+[z] = 0;
+[y] = 0;
+[w] = 0;
+[v] = 0;
+}
+
+P0 (global atomic_int* x, global atomic_int* w, global atomic_int* v) {
+  int r0 = atomic_exchange_explicit(x, 1, memory_order_relaxed, memory_scope_device);
+  atomic_store_explicit(v, 1, memory_order_relaxed, memory_scope_device);
+  atomic_store_explicit(w, 1, memory_order_relaxed, memory_scope_device);
+}
+
+P1 (global atomic_int* y, global atomic_int* v) {
+  int r0;
+  int r1;
+  do {
+    r1 = atomic_load_explicit(y, memory_order_relaxed, memory_scope_device);
+    r0 = atomic_load_explicit(v, memory_order_relaxed, memory_scope_device);
+  } while (r0 == 0);
+}
+
+P2 (global atomic_int* z, global atomic_int* w) {
+  int r0;
+  int r1;
+  do {
+    r1 = atomic_load_explicit(z, memory_order_relaxed, memory_scope_device);
+    r0 = atomic_load_explicit(w, memory_order_relaxed, memory_scope_device);
+  } while (r0 == 0);
+}
+
+scopeTree (device (work_group P0) (work_group P1) (work_group P2))
+
+forall (x=1)
+";
+
+/// An access waits behind inputs that wait for a way of its set, also if it lacks a register.
 #[test]
-fn an_exchange_may_wait_for_ever_beside_acquires_and_polled_lines() {
+fn an_exchange_ends_beside_two_sets_of_polled_lines() {
+    let tests = [Test::read("exchanged", EXCHANGED_BESIDE_TWO_SETS_POLLED).expect("it is a test")];
+    let bounds = Bounds { banks: 1, sets: (1, 2), ..BOUNDS.tight().core(IssueRule::Gpu) };
+    let options = Options::new(vec![bounds]);
+    let found = verify::verify(&Subject::of::<GpuVi>(), &tests, &options).expect("known models");
+    let whys: Vec<_> = found.findings.iter().map(|finding| &finding.violation.why).collect();
+    assert!(whys.is_empty() && found.gaps.is_empty(), "{whys:?} {:?}", found.gaps);
+}
+
+/// Accesses wait for a miss register before they wait for a round. In the other order, the exchange
+/// could wait for ever.
+#[test]
+fn an_exchange_ends_beside_acquires_and_polled_lines() {
     let tests = [Test::read("exchanged", EXCHANGED_BESIDE_TWO_POLLED).expect("it is a test")];
     let options = Options::new(vec![BOUNDS.tight().core(IssueRule::Gpu)]);
     let found = verify::verify(&Subject::of::<GpuVi>(), &tests, &options).expect("known models");
-    let fault = found.findings.first().map(|finding| finding.violation.fault);
-    assert_eq!(fault, Some(Fault::Livelock));
+    let whys: Vec<_> = found.findings.iter().map(|finding| &finding.violation.why).collect();
+    assert!(whys.is_empty() && found.gaps.is_empty(), "{whys:?} {:?}", found.gaps);
 }

@@ -3,7 +3,7 @@
 use super::directory_table::{DirectoryAction, DirectoryEvent, DirectoryState, DirectoryTable};
 use super::{Stateless, ToDirectory};
 use crate::moesi::{self, ToCache};
-use crate::parts::{Answer, BackingStore, BankAccess, Memory, ToBank, forward, reply};
+use crate::parts::{Answer, BackingStore, BankAccess, Memory, ResourceNeeds, ToBank, forward, reply};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
     ByteMask, Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineData, LineView, MemoryAccess,
@@ -104,11 +104,8 @@ impl Directory {
     #[must_use]
     pub fn lacks_entry<P: Stateless>(&self, line: LineAddr, cx: &Cx<'_, P>) -> Option<Disposition> {
         let place = self.array.place(line, cx.world.homes);
-        if place.way.is_none() && self.array.free_way(place).is_none() {
-            return Some(Disposition::NeedWay(place.set));
-        }
-        let is_behind = place.way.is_none() && cx.has_way_waiter(place.set);
-        is_behind.then_some(Disposition::Stall(Key::Way(place.set)))
+        let needs = ResourceNeeds { entry: false, register: false, way: true };
+        needs.lacks(&self.array, place, 0, cx)
     }
 
     /// Carries out an access of the GPU. The directory performs writes and read-modify-writes in

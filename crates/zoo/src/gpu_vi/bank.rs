@@ -2,7 +2,7 @@
 
 use super::tables::{BankAction, BankEvent, BankState, BankTable};
 use super::{Directory, MissingProperty, Params, ToBank, ToL1};
-use crate::parts::{self, AccessSite, Answer, BankAccess, BankLines, FIRST, forward, reply};
+use crate::parts::{self, AccessSite, Answer, BankAccess, BankLines, FIRST, ResourceNeeds, forward, reply};
 use crate::registration::{Phase, Round, RoundRequest};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
@@ -88,8 +88,8 @@ impl Bank {
                 self.access(line, event, BankAccess { from, op, mask, data, answer }, cx)
             }
             ToBank::Shared(Write { .. }) => Disposition::Impossible("an L1 has no dirty bytes"),
-            ToBank::Shared(Flush { slot }) => self.join_round(from, slot, true, cx),
-            ToBank::Shared(Invalidate { slot }) => self.join_round(from, slot, false, cx),
+            ToBank::Shared(Flush { slot }) => self.join_round(from, slot, true),
+            ToBank::Shared(Invalidate { slot }) => self.join_round(from, slot, false),
             ToBank::InvAck { line } => {
                 let counts = if is_missing(cx, MissingProperty::ASingleCount) { 2 } else { 1 };
                 let is_last = self.sharers_of(line).count() <= counts;
@@ -111,19 +111,21 @@ impl Bank {
         let place = array.place(line, cx.world.homes);
         let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(access));
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
+        // An access that must wait stays behind older ones that wait for a way of its set, also if it
+        // waits for a register, which the older ones need next.
+        let pins = state == BankState::S && event.needs_no_copies();
+        if (fetches || pins) && cx.has_way_waiter(place.set) {
+            return Disposition::Stall(Key::Way(place.set));
+        }
+        let way = fetches || event == BankEvent::Write;
+        let needs = ResourceNeeds { entry: false, register: fetches, way };
+        if let Some(wait) = needs.lacks(array, place, self.store.fetches, cx) {
+            return wait;
+        }
+        // This check comes last, so that no access that begins to wait for a round passes an older one
+        // that waits for a register or a way.
         if fetches && self.round.holds_fetches() {
             return Disposition::Stall(ROUND);
-        }
-        if fetches && self.store.fetches >= cx.level().array.miss_registers {
-            return Disposition::Stall(Key::Miss);
-        }
-        let takes = place.way.is_none() && (fetches || event == BankEvent::Write);
-        if takes && array.free_way(place).is_none() {
-            return Disposition::NeedWay(place.set);
-        }
-        let pins = fetches || state == BankState::S && event.needs_no_copies();
-        if (takes || pins) && cx.has_way_waiter(place.set) {
-            return Disposition::Stall(Key::Way(place.set));
         }
         self.transition(place, state, event, Operand::Access(access), cx)
     }
@@ -143,15 +145,8 @@ impl Bank {
 /// The rounds of a bank, each of which executes all waiting acquires and releases at system scope.
 /// An acquire waits until no fetch is under way, and then invalidates all lines and their copies.
 impl Bank {
-    fn join_round<P: Directory>(
-        &mut self,
-        node: NodeId,
-        slot: Slot,
-        flush: bool,
-        cx: &mut Cx<'_, P>,
-    ) -> Disposition {
+    fn join_round(&mut self, node: NodeId, slot: Slot, flush: bool) -> Disposition {
         self.round.next.push(RoundRequest { node, slot, flush });
-        cx.fx.timer(TimerClass::Drain);
         Disposition::Done
     }
 

@@ -2,7 +2,7 @@
 
 use super::tables::{BankAction, BankEvent, BankState, BankTable};
 use super::{Lease, Leased, Params, ROLLOVER, ToBank, ToL1, ToRollover};
-use crate::parts::{self, Answer, BankAccess, BankLines, FIRST, answer_bytes};
+use crate::parts::{self, Answer, BankAccess, BankLines, FIRST, ResourceNeeds, answer_bytes};
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
     ByteMask, Cause, Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineData, LineView,
@@ -194,19 +194,12 @@ impl Bank {
             return Disposition::Stall(Key::Line(line));
         }
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
-        if fetches && self.store.fetches >= cx.level().array.miss_registers {
-            return Disposition::Stall(Key::Miss);
+        let way = fetches || event == BankEvent::Write;
+        let needs = ResourceNeeds { entry: false, register: fetches, way };
+        match needs.lacks(array, place, self.store.fetches, cx) {
+            Some(wait) => wait,
+            None => self.transition(place, state, event, Operand::Access(timed), cx),
         }
-        let takes = (fetches || event == BankEvent::Write) && place.way.is_none();
-        if fetches || takes {
-            if takes && array.free_way(place).is_none() {
-                return Disposition::NeedWay(place.set);
-            }
-            if cx.has_way_waiter(place.set) {
-                return Disposition::Stall(Key::Way(place.set));
-            }
-        }
-        self.transition(place, state, event, Operand::Access(timed), cx)
     }
 
     /// Answers an L1 that asks for the latest end of all leases. If the L1 also asks for an

@@ -2,6 +2,7 @@
 
 use super::directory_table::{DirectoryAction, DirectoryEvent, DirectoryState, DirectoryTable};
 use super::{MissingProperty, Recorded, ToCache, ToDirectory};
+use crate::parts::ResourceNeeds;
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
     ByteMask, Controller, Cx, Disposition, Input, Key, KindLevel, LineAddr, LineData, LineView, MemoryAccess,
@@ -102,16 +103,11 @@ impl Directory {
         let state = place.way.map_or(DirectoryState::I, |way| self.array.state(way));
         let row = DirectoryTable::row(state, event);
         let begins = matches!(row, Row::Do { actions, .. } if actions.contains(&DirectoryAction::Begin));
-        if begins && self.transactions >= cx.level().array.miss_registers {
-            return Disposition::Stall(Key::Miss);
+        let needs = ResourceNeeds { entry: false, register: begins, way: begins };
+        match needs.lacks(&self.array, place, self.transactions, cx) {
+            Some(wait) => wait,
+            None => self.transition(place, state, event, operand, cx),
         }
-        if begins && place.way.is_none() && self.array.free_way(place).is_none() {
-            return Disposition::NeedWay(place.set);
-        }
-        if begins && cx.has_way_waiter(place.set) {
-            return Disposition::Stall(Key::Way(place.set));
-        }
-        self.transition(place, state, event, operand, cx)
     }
 
     /// Carries out a request for a copy.

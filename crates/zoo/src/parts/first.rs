@@ -1,6 +1,6 @@
 //! The lines of a first-level cache, and functions for the actions of its state transition table.
 
-use super::{HasBankMessages, LowerLevel, ToBank};
+use super::{HasBankMessages, LowerLevel, ResourceNeeds, ToBank};
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::ops::RangeInclusive;
@@ -23,18 +23,6 @@ pub struct FirstLevel<S, W = Slot> {
 }
 
 proto::clone_in_place! { [S: Clone, W: Clone] FirstLevel<S, W> { array, lower, fills } }
-
-/// The resources that an access needs before its row of the table is carried out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ResourceNeeds {
-    /// Whether the access needs an entry of the store buffer.
-    pub entry: bool,
-    /// Whether the access needs a miss register.
-    pub register: bool,
-    /// Whether the access needs a way for its line. A free way is required only if the line does
-    /// not already have a way.
-    pub way: bool,
-}
 
 /// The data that comes with an event of a line. The actions in the table row of the event use it.
 #[derive(Clone, Copy, Debug)]
@@ -76,8 +64,7 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
     }
 
     /// Checks whether an access lacks a resource that it needs. Returns how the access must wait,
-    /// or `None` if all resources are free. An access that would start a fill or take a way also
-    /// waits if earlier inputs wait for a way of the same set.
+    /// or `None` if all resources are free.
     #[inline]
     pub fn lacks<P: Protocol>(
         &self,
@@ -85,22 +72,11 @@ impl<S: Copy + Eq + Hash + Debug, W: Copy + Eq> FirstLevel<S, W> {
         needs: ResourceNeeds,
         cx: &mut Cx<'_, P>,
     ) -> Option<Disposition> {
-        let l1 = &cx.level().array;
-        if needs.entry && self.lower.buffer.lines() >= l1.store_buffer_entries {
+        if needs.entry && self.lower.buffer.lines() >= cx.level().array.store_buffer_entries {
             cx.fx.timer(TimerClass::Drain);
             return Some(Disposition::Stall(Key::StoreBuffer));
         }
-        if needs.register && self.fills >= l1.miss_registers {
-            return Some(Disposition::Stall(Key::Miss));
-        }
-        let takes = needs.way && place.way.is_none();
-        if !takes && !needs.register {
-            return None;
-        }
-        if takes && self.array.free_way(place).is_none() {
-            return Some(Disposition::NeedWay(place.set));
-        }
-        cx.has_way_waiter(place.set).then_some(Disposition::Stall(Key::Way(place.set)))
+        needs.lacks(&self.array, place, self.fills, cx)
     }
 
     /// Takes a miss register for a request to the level below. `end_fill` frees the

@@ -5,6 +5,7 @@
 //!   messages wraps these two types in its own enumerations.
 //! * [`LowerLevel`] holds the outstanding operations of a compute unit at the banks. [`FirstLevel`]
 //!   adds the lines of a first-level cache, and the actions on these lines.
+//! * [`ResourceNeeds`] checks whether a register or a way is free for an access.
 //! * [`BankLines`] holds the lines of a bank. Below the bank is memory, or another level of caches
 //!   ([`NextLevel`]).
 //! * `first_lines!` and `first_views!` generate methods that delegate to a [`FirstLevel`].
@@ -16,14 +17,16 @@
 mod first;
 mod lower;
 mod msg;
+mod needs;
 mod protocol;
 mod store;
 
-pub use first::{FirstLevel, Operand, ResourceNeeds, performed};
+pub use first::{FirstLevel, Operand, performed};
 pub(crate) use first::{first_lines, first_views};
 pub use lower::{LowerLevel, answer};
 pub(crate) use msg::operand_bytes;
 pub use msg::{AccessSite, Answer, ToBank, ToL1};
+pub use needs::ResourceNeeds;
 pub(crate) use protocol::protocol;
 pub use store::{
     BackingStore, BankAccess, BankLines, Memory, NextLevel, answer_bytes, forward, passed_on, reply,

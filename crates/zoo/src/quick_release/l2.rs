@@ -4,7 +4,9 @@ use super::departures::Departures;
 use super::l2_table::{L2Action, L2Event, L2State};
 use super::write_cache::{Cover, Entry, Marker, WriteCache};
 use super::{Missing, Quick, ToDirectory, ToL2, Variant};
-use crate::parts::{AccessSite, Answer, BankAccess, BankLines, NextLevel, ToBank, ToL1, reply};
+use crate::parts::{
+    AccessSite, Answer, BankAccess, BankLines, NextLevel, ResourceNeeds, ToBank, ToL1, reply,
+};
 use core::marker::PhantomData;
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
@@ -119,18 +121,11 @@ impl<V: Variant> L2<V> {
             (L2State::I | L2State::W, L2Event::GetPart) => !is_repaired,
             _ => false,
         };
-        if fetches {
-            if self.store.fetches >= cx.level().array.miss_registers {
-                return Disposition::Stall(Key::Miss);
-            }
-            if place.way.is_none() && self.store.array.free_way(place).is_none() {
-                return Disposition::NeedWay(place.set);
-            }
-            if cx.has_way_waiter(place.set) {
-                return Disposition::Stall(Key::Way(place.set));
-            }
+        let needs = ResourceNeeds { entry: false, register: fetches, way: fetches };
+        match needs.lacks(array, place, self.store.fetches, cx) {
+            Some(wait) => wait,
+            None => self.transition(place, state, event, Operand::Access(access), cx),
         }
-        self.transition(place, state, event, Operand::Access(access), cx)
     }
 
     /// Sends an access to the directory, which answers it.

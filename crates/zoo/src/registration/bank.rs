@@ -7,7 +7,7 @@ use super::bank_rows::{BankAction, BankEvent, BankState};
 use super::msg::{ToBank, ToL1};
 use super::round::{Phase, Round, RoundRequest};
 use super::{EvictableStates, Params, RegistrationProtocol, victims};
-use crate::parts::{self, AccessSite, Answer, BankAccess, BankLines, forward, reply};
+use crate::parts::{self, AccessSite, Answer, BankAccess, BankLines, ResourceNeeds, forward, reply};
 use core::fmt::Debug;
 use core::hash::Hash;
 use core::marker::PhantomData;
@@ -160,26 +160,27 @@ impl<T: Rows> Bank<T> {
             unchanged => unchanged,
         };
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
-        let grants = event == BankEvent::Register && state == BankState::V;
-        if fetches && self.round.holds_fetches() || grants && self.round.holds_grants() {
-            return Disposition::Stall(ROUND);
-        }
-        if fetches && self.store.fetches >= cx.level().array.miss_registers {
-            return Disposition::Stall(Key::Miss);
-        }
-        if place.way.is_none() && array.free_way(place).is_none() {
-            match event {
-                // A way may become free only after a recall, and the recall may wait
-                // for this write. So the write bypasses the bank.
-                BankEvent::Write | BankEvent::WriteThrough => event = BankEvent::WriteDrop,
-                _ if fetches => return Disposition::NeedWay(place.set),
-                _ => {}
-            }
+        let is_write = matches!(event, BankEvent::Write | BankEvent::WriteThrough);
+        if is_write && place.way.is_none() && array.free_way(place).is_none() {
+            // A way may become free only after a recall, and the recall may wait
+            // for this write. So the write bypasses the bank.
+            event = BankEvent::WriteDrop;
         }
         let recalls =
             matches!(T::row(state, event), Row::Do { actions, .. } if actions.contains(&BankAction::Recall));
-        if (fetches || recalls) && cx.has_way_waiter(place.set) {
+        let grants = event == BankEvent::Register && state == BankState::V;
+        let waits_for_recalls = grants && self.round.holds_grants();
+        if (recalls || waits_for_recalls) && cx.has_way_waiter(place.set) {
             return Disposition::Stall(Key::Way(place.set));
+        }
+        let needs = ResourceNeeds { entry: false, register: fetches, way: fetches };
+        if let Some(wait) = needs.lacks(array, place, self.store.fetches, cx) {
+            return wait;
+        }
+        // This check comes last, so that no access that begins to wait for a round passes an older one
+        // that waits for a register or a way.
+        if waits_for_recalls || fetches && self.round.holds_fetches() {
+            return Disposition::Stall(ROUND);
         }
         self.transition(place, state, event, operand, cx)
     }

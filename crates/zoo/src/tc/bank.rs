@@ -94,10 +94,8 @@ impl Bank {
                     self.ends.start(line, cx.world.params.lease_ticks);
                     self.arm(cx);
                 }
-                Deed::Release => {
-                    self.ends.remove(line);
-                    cx.fx.wake(Key::Way(self.bank.set(line, cx)));
-                }
+                // No way of the set is wanted, or else the leases would be awaited.
+                Deed::Release => self.ends.remove(line),
                 Deed::WakeLine => {
                     cx.fx.wake(Key::Line(line));
                     cx.fx.wake(Key::Way(self.bank.set(line, cx)));
@@ -182,10 +180,8 @@ impl<P: Tc> Controller<P> for Bank {
             Input::Message { from, msg: &ToBank::AwaitLeases { slot } } => {
                 match self.ends.last() {
                     None => cx.fx.send(from, ToL1::LeasesEnded { slot }),
-                    Some(ticks) => {
-                        self.waits.start((from, slot), ticks);
-                        self.arm(cx);
-                    }
+                    // The timer is armed for these leases, or for earlier ones.
+                    Some(ticks) => self.waits.start((from, slot), ticks),
                 }
                 Disposition::Done
             }

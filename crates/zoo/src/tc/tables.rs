@@ -124,7 +124,7 @@ symbols! {
     pub enum Deed {
         /// Give the requester a lease, and set a deadline for its end.
         Grant,
-        /// Forget the lease, and wake the inputs that wait for the line's way.
+        /// Forget the lease.
         Release,
         /// Wake the inputs that wait for the line or for its way.
         WakeLine,

@@ -2,8 +2,8 @@
 
 use super::bank_table::{BankAction, BankEvent, BankState, BankTable};
 use crate::parts::{
-    AccessSite, Answer, BackingStore, BankAccess, BankLines, HasL1Messages, Memory, ToBank, ToL1, forward,
-    reply,
+    AccessSite, Answer, BackingStore, BankAccess, BankLines, HasL1Messages, Memory, ResourceNeeds, ToBank,
+    ToL1, forward, reply,
 };
 use proto::parts::{CacheArray, Lines, Place};
 use proto::{
@@ -130,20 +130,12 @@ impl<B> Bank<B> {
         let place = array.place(line, cx.world.homes);
         let (state, event) = Lines::<P>::classify(self, place, event, Operand::Access(access));
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
-        if fetches && self.store.fetches >= cx.level().array.miss_registers {
-            return Disposition::Stall(Key::Miss);
+        let way = fetches || matches!(event, BankEvent::Write | BankEvent::WriteThrough);
+        let needs = ResourceNeeds { entry: false, register: fetches, way };
+        match needs.lacks(array, place, self.store.fetches, cx) {
+            Some(wait) => wait,
+            None => self.transition(place, state, event, Operand::Access(access), cx),
         }
-        let allocates = fetches || matches!(event, BankEvent::Write | BankEvent::WriteThrough);
-        let takes = allocates && place.way.is_none();
-        if fetches || takes {
-            if takes && array.free_way(place).is_none() {
-                return Disposition::NeedWay(place.set);
-            }
-            if cx.has_way_waiter(place.set) {
-                return Disposition::Stall(Key::Way(place.set));
-            }
-        }
-        self.transition(place, state, event, Operand::Access(access), cx)
     }
 
     /// Fills a line with the bytes that arrive from the level below.
