@@ -4,6 +4,7 @@ use explore::claim::{Claim, NoPromise, Promise};
 use explore::{Explorer, Fault, Limits, Placement, Requirements, Subject, corpus, verify};
 use litmus::program::Program;
 use proto::{Change, Plans as _, Protocol, SeededFault, Symbol as _};
+use zoo::gpu_vi::GpuVi;
 use zoo::hlrc::{Hlrc, HlrcRepaired};
 use zoo::vi::{L1Plans, Step, Vi};
 
@@ -95,6 +96,23 @@ fn vi_keeps_the_ptx_promise_for_a_race_and_fails_without_flushes() {
         assert_eq!(explored::<Vi>(&program, None), None);
         assert_eq!(explored::<Vi>(&program, Some(never_flushes)), Some(Fault::Outcome));
     }
+}
+
+/// An atomic may acquire what a thread has released at a narrower scope, and release it at once. The
+/// caches were flushed before the atomic. The page of findings names these protocols.
+#[test]
+fn an_atomic_does_not_pass_on_what_it_acquires_from_a_narrower_scope() {
+    let shipped = |name: &str| {
+        let (_, text) = corpus::SHIPPED.iter().find(|(path, _)| *path == name).expect("shipped");
+        litmus::parse::parse(text).expect("it is a test")
+    };
+    let of_group = shipped("ptx/passed-on-by-update.litmus");
+    assert_eq!(explored::<Vi>(&of_group, None), Some(Fault::Outcome));
+    // Here, a scope below the system makes no difference.
+    assert_eq!(explored::<GpuVi>(&of_group, None), None);
+    let of_device = shipped("ptx/passed-on-by-update-system.litmus");
+    assert_eq!(explored::<GpuVi>(&of_device, None), Some(Fault::Outcome));
+    assert_eq!(explored::<HlrcRepaired>(&of_device, None), Some(Fault::Outcome));
 }
 
 /// A program that published hLRC executes wrongly, because a registration does not wait for stores
