@@ -32,7 +32,7 @@ const FIFO_THREADS_MAX: usize = 2;
 
 /// The minimum number of programs in which synchronization orders data between compute units or
 /// hosts.
-const SYNCHRONIZED_MIN: usize = 10;
+const SYNCHRONIZED_MIN: usize = 8;
 
 /// Whether a thread of a shipped test waits in a loop.
 fn spins(test: &verify::Test) -> bool {
