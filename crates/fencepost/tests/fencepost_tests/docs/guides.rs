@@ -1,8 +1,7 @@
 //! Executes every step of the guides in a copy of the repository.
 //!
 //! Both guides share one copy, so that this copy is compiled only once. The tests copy those of
-//! their own build results that stay valid. The protocol and the workload that the guides add then
-//! cost about 40 CPU-seconds of compilation.
+//! their own build results that stay valid.
 
 use std::env;
 use std::ffi::OsStr;
