@@ -108,7 +108,12 @@ macro_rules! toy {
                     name: "ports",
                     summary: "one reaction for each operation",
                     source: "this test",
-                    claims: &[Claim { model: "drf", cores: IssueRule::GPUS, mapping: "none" }],
+                    claims: &[Claim {
+                        model: "drf",
+                        cores: IssueRule::GPUS,
+                        widening: true,
+                        mapping: "none",
+                    }],
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
                     hosts: Hosts::Direct,

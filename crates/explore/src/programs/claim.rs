@@ -24,6 +24,8 @@ pub struct Claim {
     cores: Vec<IssueRule>,
     /// The way in which hosts reach memory.
     hosts: Hosts,
+    /// Whether the claim covers programs with an atomic that widens.
+    widening: bool,
     method: Method,
     /// Whether the model orders the kernels of a program one after the other. Computed on first
     /// use.
@@ -132,6 +134,31 @@ fn branches(program: &Program) -> bool {
     })
 }
 
+/// Whether an atomic widens: it both acquires and releases, at a wider scope than another release of
+/// the program.
+fn widens(program: &Program) -> bool {
+    let level = |scope: Option<ScopeId>| scope.map(|scope| program.scopes.get(scope).level);
+    let instrs = || program.threads.iter().flat_map(|t| &t.code);
+    let narrowest = instrs().filter_map(|instr| match instr {
+        Instr::Fence(fence) if fence.order.releases() => level(fence.scope),
+        Instr::Store { access, .. } | Instr::Rmw { access, .. } if access.order.releases() => {
+            level(access.scope)
+        }
+        Instr::Cas(cas) if cas.access.order.releases() => level(cas.access.scope),
+        _ => None,
+    });
+    let Some(narrowest) = narrowest.min() else { return false };
+    let both = |order: Order| order.acquires() && order.releases();
+    instrs().any(|instr| {
+        let access = match instr {
+            Instr::Rmw { access, .. } => access,
+            Instr::Cas(cas) => &cas.access,
+            _ => return false,
+        };
+        both(access.order) && level(access.scope) > Some(narrowest)
+    })
+}
+
 impl Claim {
     /// Whether the claim holds for the program on this core.
     ///
@@ -156,8 +183,10 @@ impl Claim {
     /// # Errors
     /// If a claimed memory model does not exist.
     pub fn all_of(info: &Info) -> Result<Vec<Claim>, String> {
-        let of =
-            |claim: &proto::Claim| Ok(Claim::of(claim.model)?.with_cores(claim.cores).with_hosts(info.hosts));
+        let of = |claim: &proto::Claim| {
+            let all = Claim::of(claim.model)?.with_cores(claim.cores).with_hosts(info.hosts);
+            Ok(Claim { widening: claim.widening, ..all })
+        };
         info.claims.iter().map(of).collect()
     }
 
@@ -192,6 +221,7 @@ impl Claim {
             model: model.to_owned(),
             cores: IssueRule::GPUS.to_vec(),
             hosts: Hosts::Direct,
+            widening: true,
             method,
             orders_kernels: OnceLock::new(),
         })
@@ -264,6 +294,10 @@ impl Claim {
     /// # Errors
     /// If the claim promises nothing.
     pub fn promise(&self, program: &Program, stop: &mut dyn FnMut() -> bool) -> Result<Promise, NoPromise> {
+        if !self.widening && widens(program) {
+            let what = "an atomic both acquires and releases, at a wider scope than another release";
+            return Err(NoPromise::Undefined(String::from(what)));
+        }
         match &self.method {
             Method::RaceFree(reading) => race_free(program, *reading, stop),
             Method::Clauses(model) => {

@@ -172,7 +172,7 @@ fn verified(claims: &'static [proto::Claim]) -> Verification {
 #[test]
 fn a_claim_is_verified_with_its_own_cores_and_refuted_with_weaker_ones() {
     const fn claim(model: &'static str, cores: &'static [IssueRule]) -> proto::Claim {
-        proto::Claim { model, cores, mapping: "each operation as a request" }
+        proto::Claim { model, cores, widening: true, mapping: "each operation as a request" }
     }
     const STRONG: &[IssueRule] = &[IssueRule::InOrder, IssueRule::ScWriteBuffer];
     const TOTAL: &[IssueRule] = &[IssueRule::Tso];

@@ -3,10 +3,13 @@
 use explore::claim::{Claim, NoPromise, Promise};
 use explore::{Explorer, Fault, Limits, Placement, Requirements, Subject, corpus, verify};
 use litmus::program::Program;
-use proto::{Change, Plans as _, Protocol, SeededFault, Symbol as _};
+use proto::{Change, Info, Plans as _, Protocol, SeededFault, Symbol as _};
 use zoo::gpu_vi::GpuVi;
 use zoo::hlrc::{Hlrc, HlrcRepaired};
+use zoo::moesi::Moesi;
+use zoo::quick_release::QuickReleaseRepaired;
 use zoo::vi::{L1Plans, Step, Vi};
+use zoo::wt::Wt;
 
 fn promise_of(program: &Program) -> Result<Promise, NoPromise> {
     Claim::of("ptx-7.5").expect("a known model").promise(program, &mut || false)
@@ -111,8 +114,48 @@ fn an_atomic_does_not_pass_on_what_it_acquires_from_a_narrower_scope() {
     // Here, a scope below the system makes no difference.
     assert_eq!(explored::<GpuVi>(&of_group, None), None);
     let of_device = shipped("ptx/passed-on-by-update-system.litmus");
-    assert_eq!(explored::<GpuVi>(&of_device, None), Some(Fault::Outcome));
-    assert_eq!(explored::<HlrcRepaired>(&of_device, None), Some(Fault::Outcome));
+    for subject in [explored::<GpuVi>, explored::<HlrcRepaired>] {
+        assert_eq!(subject(&of_device, None), Some(Fault::Outcome));
+    }
+    for subject in [explored::<Wt>, explored::<Moesi>, explored::<QuickReleaseRepaired>] {
+        assert_eq!((subject(&of_group, None), subject(&of_device, None)), (None, None));
+    }
+}
+
+/// The claims of `vi` leave out an atomic that widens, and nothing else. Those of `wt` leave out
+/// nothing.
+#[test]
+fn a_claim_may_leave_out_atomics_that_widen() {
+    let program = |release: &str, atomic: &str| {
+        let text = format!(
+            "PTX update\n{{ f=0; }}\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n {release} | {atomic} ;\nexists (f=2)\n"
+        );
+        litmus::parse::parse(&text).expect("it is a test")
+    };
+    let is_covered = |info: &Info, program: &Program| {
+        let mut claims = Claim::all_of(info).expect("known models");
+        claims.retain(|claim| claim.model == "ptx-7.5");
+        claims[0].promise(program, &mut || false).is_ok()
+    };
+    const TO_CTA: &str = "st.release.cta f, 1";
+    const FENCED: &str = "fence.acq_rel.cta";
+    const SWAPPED: &str = "atom.acq_rel.gpu.cas r0, f, 0, 1";
+    for (release, atomic, widens) in [
+        (TO_CTA, "atom.acq_rel.gpu.add r0, f, 1", true),
+        (TO_CTA, "atom.acq_rel.sys.add r0, f, 1", true),
+        (FENCED, "atom.acq_rel.gpu.add r0, f, 1", true),
+        (TO_CTA, SWAPPED, true),
+        (SWAPPED, "atom.acq_rel.sys.exch r0, f, 1", true),
+        (TO_CTA, "atom.acq_rel.cta.add r0, f, 1", false),
+        ("st.relaxed.cta f, 1", "atom.acq_rel.gpu.add r0, f, 1", false),
+        (TO_CTA, "atom.acquire.gpu.add r0, f, 1", false),
+        (TO_CTA, "atom.release.gpu.add r0, f, 1", false),
+        (TO_CTA, "st.release.gpu f, 1", false),
+    ] {
+        let program = program(release, atomic);
+        assert_eq!(is_covered(&Vi::INFO, &program), !widens, "{release} | {atomic}");
+        assert!(is_covered(&Wt::INFO, &program), "{release} | {atomic}");
+    }
 }
 
 /// A program that published hLRC executes wrongly, because a registration does not wait for stores

@@ -8,6 +8,7 @@ mod baseline;
 mod cli;
 mod common;
 mod cycles;
+mod dependencies;
 mod docs;
 mod floors;
 mod graphs;

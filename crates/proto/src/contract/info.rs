@@ -18,6 +18,10 @@ pub struct Claim {
     pub model: &'static str,
     /// The issue rules of cores (in order, GPU, TSO, ...) for which the promise holds.
     pub cores: &'static [IssueRule],
+    /// Whether the promise covers atomics that *widen*: an atomic widens if it both acquires and
+    /// releases, at a wider scope than another release of the program. It may then pass on what it
+    /// acquires from the narrower scope.
+    pub widening: bool,
     /// The mapping of the memory model's operations to requests, in words.
     pub mapping: &'static str,
 }

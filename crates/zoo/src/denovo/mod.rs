@@ -18,13 +18,13 @@ pub use l1::L1;
 pub use l1_table::{L1Table, LineAction, LineEvent, LineState};
 pub use plans::{L1Plans, Step};
 
-use crate::parts::{DRF, OPENCL, PTX, protocol};
+use crate::parts::{DRF, OPENCL, PTX_WITHOUT_WIDENING, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 
 /// The claims (the promised memory models) of both DeNovo protocols. A program need not choose
 /// scopes: any scope below system scope is correct.
-pub const CLAIMS: &[Claim] = &[DRF, OPENCL, PTX];
+pub const CLAIMS: &[Claim] = &[DRF, OPENCL, PTX_WITHOUT_WIDENING];
 
 /// Generates one of the two DeNovo protocols. The two differ only in the ranks of eviction victims
 /// (which lines are evicted first).

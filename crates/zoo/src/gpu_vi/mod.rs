@@ -29,7 +29,7 @@ pub use bank::Bank;
 pub use l1::L1;
 pub use tables::{BankTable, L1Plans, L1Table};
 
-use crate::parts::{self, HasBankMessages, HasL1Messages, OPENCL, PTX, SC, protocol};
+use crate::parts::{self, HasBankMessages, HasL1Messages, OPENCL, PTX_WITHOUT_WIDENING, SC, protocol};
 use proto::issue::IssueRule;
 use proto::{Claim, LineAddr, Protocol, Wrap, messages};
 
@@ -92,12 +92,13 @@ const CLAIMS: &[Claim] = &[
     Claim {
         model: "hrf-indirect",
         cores: IssueRule::GPUS,
+        widening: true,
         mapping: "each operation becomes a request with its memory order, at any scope, because scopes \
                   below system scope make no difference; programs without heterogeneous races are \
                   sequentially consistent",
     },
     OPENCL,
-    PTX,
+    PTX_WITHOUT_WIDENING,
     SC,
 ];
 

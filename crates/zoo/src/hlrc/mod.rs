@@ -23,7 +23,7 @@ pub use plans::{L1Plans, Step};
 pub use repaired_bank_table::RepairedBankTable;
 pub use repaired_table::RepairedTable;
 
-use crate::parts::{OPENCL, PTX, protocol};
+use crate::parts::{OPENCL, PTX_WITHOUT_WIDENING, protocol};
 use crate::registration::{Bank, Params, ToBank, ToL1};
 use proto::Claim;
 use proto::issue::IssueRule;
@@ -34,6 +34,7 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "drf",
         cores: IssueRule::GPUS,
+        widening: true,
         mapping: "each operation becomes a request with its memory order, at work-group or device scope, \
                   because both scopes are correct; programs without data races are sequentially consistent",
     },
@@ -86,6 +87,6 @@ hlrc! {
     "hlrc-repaired",
     "hlrc with registration as a permission only: atomics and ordinary accesses may use the same words",
     "hLRC paper (MICRO 2016), section III; the changed rows are not from the paper",
-    &[CLAIMS[0], OPENCL, PTX],
+    &[CLAIMS[0], OPENCL, PTX_WITHOUT_WIDENING],
     &[include_str!("equivalent-repaired.txt")]
 }

@@ -54,7 +54,7 @@ pub use tables::{
     RolloverTable, Signal, State, Step,
 };
 
-use crate::parts::{self, BANK, DRF, FIRST, HOST, OPENCL, PTX, SC, operand_bytes};
+use crate::parts::{self, BANK, DRF, FIRST, HOST, OPENCL, PTX_WITHOUT_WIDENING, SC, operand_bytes};
 use crate::vi::SCOPED_CLAIMS;
 use proto::parts::Host;
 use proto::{
@@ -292,7 +292,7 @@ impl<P> Leased for P where
 }
 
 /// The claims (the promised memory models) of `g-tsc` and `g-tsc-repaired`.
-const G_TSC_CLAIMS: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX];
+const G_TSC_CLAIMS: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX_WITHOUT_WIDENING];
 
 /// The claims (the promised memory models) of `rcc` and `rcc-repaired`.
 const RCC_CLAIMS: &[Claim] = &[
@@ -304,7 +304,7 @@ const RCC_CLAIMS: &[Claim] = &[
     },
     SCOPED_CLAIMS[0],
     OPENCL,
-    PTX,
+    PTX_WITHOUT_WIDENING,
 ];
 
 /// The names of the published protocols whose claims (the promised memory models) the explorer

@@ -190,17 +190,20 @@ const CLAIMS: &[Claim] = &[
     Claim {
         model: "sc",
         cores: &[IssueRule::InOrder, IssueRule::ScWriteBuffer],
+        widening: true,
         mapping: "each operation becomes a request, at any scope; every program is sequentially \
                   consistent, with or without data races, and also on hosts",
     },
     Claim {
         model: "tso",
         cores: &[IssueRule::Tso],
+        widening: true,
         mapping: "each operation becomes a request, at any scope; every program obeys total store order",
     },
     Claim {
         model: "rmo",
         cores: &[IssueRule::Rmo],
+        widening: true,
         mapping: "each operation becomes a request, at any scope; every program obeys relaxed memory order",
     },
     OPENCL,

@@ -48,6 +48,7 @@ pub const HOST: u8 = 2;
 pub const DRF: Claim = Claim {
     model: "drf",
     cores: IssueRule::GPUS,
+    widening: true,
     mapping: "each operation becomes a request with its memory order, at any scope below system scope, \
               because these scopes make no difference; programs without data races are sequentially \
               consistent",
@@ -57,6 +58,7 @@ pub const DRF: Claim = Claim {
 pub const SC: Claim = Claim {
     model: "sc",
     cores: &[IssueRule::InOrder],
+    widening: true,
     mapping: "each operation becomes a request, at any scope; every program that does not run on the host \
               is sequentially consistent, with or without data races",
 };
@@ -65,18 +67,35 @@ pub const SC: Claim = Claim {
 pub const OPENCL: Claim = Claim {
     model: "opencl",
     cores: IssueRule::GPUS,
+    widening: true,
     mapping: "each OpenCL operation becomes a request with its memory order and scope, where \
               memory_scope_all_svm_devices is system scope; a seq_cst access is issued when all earlier \
               accesses are complete",
 };
 
+/// The mapping of PTX operations to requests.
+macro_rules! from_ptx {
+    () => {
+        "each PTX operation becomes a request with its memory order and scope, where cta is work-group \
+         scope, gpu is device scope and sys is system scope; a weak access becomes a plain access, and \
+         fence.sc becomes a seq_cst fence"
+    };
+}
+
 /// The claim that a protocol obeys the memory model of PTX.
-pub const PTX: Claim = Claim {
-    model: "ptx-7.5",
-    cores: IssueRule::GPUS,
-    mapping: "each PTX operation becomes a request with its memory order and scope, where cta is \
-              work-group scope, gpu is device scope and sys is system scope; a weak access becomes a plain \
-              access, and fence.sc becomes a seq_cst fence",
+pub const PTX: Claim =
+    Claim { model: "ptx-7.5", cores: IssueRule::GPUS, widening: true, mapping: from_ptx!() };
+
+/// The claim that a protocol obeys the memory model of PTX, except for atomics that widen. The
+/// protocol flushes caches before an atomic that releases, so the atomic does not release what it
+/// acquires itself.
+pub const PTX_WITHOUT_WIDENING: Claim = Claim {
+    widening: false,
+    mapping: concat!(
+        from_ptx!(),
+        "; an atomic does not both acquire and release at a wider scope than another release of the program"
+    ),
+    ..PTX
 };
 
 /// A protocol whose messages include [`ToBank`], the messages from controllers to banks.

@@ -300,6 +300,7 @@ const CLAIMS: &[Claim] = &[
     Claim {
         model: "hrf-indirect",
         cores: IssueRule::GPUS,
+        widening: true,
         mapping: "each operation becomes a request with its memory order, at any scope, because all scopes \
                   have the same effect; programs without heterogeneous races are sequentially consistent, \
                   and also on hosts",
@@ -313,6 +314,7 @@ const CLAIMS: &[Claim] = &[
 const SPLIT_CLAIMS: &[Claim] = &[Claim {
     model: "hrf-direct",
     cores: IssueRule::GPUS,
+    widening: true,
     mapping: "each operation becomes a request with its memory order and scope; programs without \
               heterogeneous races are sequentially consistent, and also on hosts",
 }];

@@ -19,7 +19,7 @@ pub use l1::{L1, RspPlansOf, Waiter};
 pub use locks::Locks;
 pub use plans::{Remote, RepairedPlans, RspPlans, Step};
 
-use crate::parts::{self, PTX, ToBank, protocol};
+use crate::parts::{self, PTX_WITHOUT_WIDENING, ToBank, protocol};
 use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, L1_EQUIVALENT, L1_PLANS_EQUIVALENT, L1Table};
 use proto::issue::IssueRule;
 use proto::{Claim, Slot, messages};
@@ -63,11 +63,12 @@ pub const CLAIMS: &[Claim] = &[
     Claim {
         model: "opencl-rsp",
         cores: IssueRule::GPUS,
+        widening: true,
         mapping: "each OpenCL operation becomes a request with its memory order and scope, where \
                   memory_scope_all_svm_devices is system scope; a remote operation becomes a request with \
                   the remote hint; a seq_cst access is issued when all earlier accesses are complete",
     },
-    PTX,
+    PTX_WITHOUT_WIDENING,
 ];
 
 /// The equivalent mutants (undetectable seeded faults) of both `rsp` protocols.

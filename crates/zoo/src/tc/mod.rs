@@ -42,7 +42,7 @@ pub use tables::{
     Action, Deed, Event, L1Table, Lease, LeaseTable, RepairedPlans, State, Step, StrongPlans, Use, WeakPlans,
 };
 
-use crate::parts::{self, BANK, DRF, FIRST, HOST, OPENCL, PTX, SC};
+use crate::parts::{self, BANK, DRF, FIRST, HOST, OPENCL, PTX_WITHOUT_WIDENING, SC};
 use crate::vi::{BANK_EQUIVALENT, BankTable, SCOPED_CLAIMS};
 use proto::parts::Host;
 use proto::{
@@ -153,10 +153,10 @@ const EXPLORED: &[(&str, u64)] = &[("lease_ticks", 2)];
 const TESTED: &[(&str, &[u64])] = &[("lease_ticks", &[2, 3, 7, 20, 1])];
 
 /// The claims (the promised memory models) of the strong variant, whose writes are atomic.
-const STRONG: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX];
+const STRONG: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX_WITHOUT_WIDENING];
 
 /// The claims (the promised memory models) of the weak variants, published and repaired.
-const WEAK: &[Claim] = &[DRF, SCOPED_CLAIMS[0], OPENCL, PTX];
+const WEAK: &[Claim] = &[DRF, SCOPED_CLAIMS[0], OPENCL, PTX_WITHOUT_WIDENING];
 
 /// The names of the published protocols whose claims (the promised memory models) the explorer
 /// refutes.

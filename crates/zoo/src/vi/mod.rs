@@ -24,7 +24,7 @@ pub use l1_table::{L1Plans, L1Table};
 pub(crate) use l1_table::{plan, release};
 pub use step::Step;
 
-use crate::parts::{OPENCL, PTX, ToBank, ToL1, protocol};
+use crate::parts::{OPENCL, PTX_WITHOUT_WIDENING, ToBank, ToL1, protocol};
 use proto::issue::IssueRule;
 use proto::{Claim, Slot};
 
@@ -34,11 +34,12 @@ pub const SCOPED_CLAIMS: &[Claim] = &[
     Claim {
         model: "hrf-indirect",
         cores: IssueRule::GPUS,
+        widening: true,
         mapping: "each operation becomes a request with its memory order and scope; programs without \
                   heterogeneous races are sequentially consistent",
     },
     OPENCL,
-    PTX,
+    PTX_WITHOUT_WIDENING,
 ];
 
 /// The equivalent mutants (undetectable seeded faults) of the bank. `L1_EQUIVALENT` lists those of

@@ -58,6 +58,7 @@ impl Writers for ByWavefront {
 pub const CLAIMS: &[Claim] = &[Claim {
     model: "hrf-direct",
     cores: IssueRule::GPUS,
+    widening: true,
     mapping: "each operation becomes a request with its memory order and scope; programs without \
               heterogeneous races are sequentially consistent",
 }];

@@ -57,6 +57,7 @@ const CLAIMS: &[Claim] = &[
     Claim {
         model: "hrf-indirect",
         cores: IssueRule::GPUS,
+        widening: true,
         mapping: "each operation becomes a request with its memory order, at any scope, because all scopes \
                   have the same effect; programs without heterogeneous races are sequentially consistent, \
                   and also on hosts",

@@ -396,6 +396,7 @@ impl Protocol for Split {
         claims: &[Claim {
             model: "hrf-indirect",
             cores: IssueRule::GPUS,
+            widening: true,
             mapping: "each operation as a request of the same order and scope",
         }],
         channels: Channels::Fifo,

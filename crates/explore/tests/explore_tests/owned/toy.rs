@@ -319,6 +319,7 @@ macro_rules! owned {
                     claims: &[Claim {
                         model: "sc",
                         cores: &[IssueRule::InOrder],
+                        widening: true,
                         mapping: "each operation as a request of the same order",
                     }],
                     channels: Channels::Fifo,

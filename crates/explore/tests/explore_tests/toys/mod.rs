@@ -13,6 +13,7 @@ pub(crate) const INFO: Info = Info {
     claims: &[Claim {
         model: "drf",
         cores: IssueRule::GPUS,
+        widening: true,
         mapping: "each operation as a request of the same order",
     }],
     channels: Channels::Fifo,
