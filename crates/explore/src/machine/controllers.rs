@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use drive::At;
 use proto::{
-    Agent, ArrayUse, Boundary, Homes, KernelId, LineAddr, LineData, LineView, MemoryOp, MemoryReply, NodeId,
-    PlanKey, Request, SeededFault, Slot, Topology,
+    Agent, ArrayUse, Boundary, Condition, Homes, KernelId, LineAddr, LineData, LineView, MemoryOp,
+    MemoryReply, NodeId, PlanKey, Request, SeededFault, Slot, Topology,
 };
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -151,6 +151,11 @@ impl Controllers {
     /// The lines that the controller of a station holds.
     pub(crate) fn views(&self, station: u32) -> Vec<LineView> {
         self.stations.views(station)
+    }
+
+    /// The conditions of the controller of a station: states that last for several steps.
+    pub(crate) fn conditions(&self, station: u32) -> Vec<Condition> {
+        self.stations.conditions(station)
     }
 
     /// Whether the seeded fault has changed the effect of any step of a station (controller) so

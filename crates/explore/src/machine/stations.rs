@@ -9,9 +9,9 @@ use std::sync::Arc;
 
 use drive::{At, Nodes, Record};
 use proto::{
-    Agent, ArrayUse, Boundary, Effects, Hit, Homes, KernelId, Key, LineAddr, LineData, LineView, Load,
-    MemoryOp, MemoryReply, MemoryTag, Message as _, Node as _, NodeId, PlanKey, Protocol, Request, RowId,
-    SeededFault, SetIndex, Station, Symbol as _, Topology, Way, WritePolicy,
+    Agent, ArrayUse, Boundary, Condition, Effects, Hit, Homes, KernelId, Key, LineAddr, LineData, LineView,
+    Load, MemoryOp, MemoryReply, MemoryTag, Message as _, Node as _, NodeId, PlanKey, Protocol, Request,
+    RowId, SeededFault, SetIndex, Station, Symbol as _, Topology, Way, WritePolicy,
 };
 
 use crate::machine::intern::Interner;
@@ -114,6 +114,8 @@ pub(crate) trait Stations {
     fn look(&self, station: u32) -> Look;
     /// The lines that the controller of a station holds.
     fn views(&self, station: u32) -> Vec<LineView>;
+    /// The conditions of the controller of a station: states that last for several steps.
+    fn conditions(&self, station: u32) -> Vec<Condition>;
     /// The result of the step of a station (controller with its parked inputs) on an input.
     fn step(&mut self, station: u32, input: StationInput, values: &mut Values) -> Result<Response, String>;
     /// Whether the seeded fault has changed the effect of any step of a station (controller) so
@@ -238,6 +240,12 @@ impl<P: Protocol> Stations for Typed<P> {
         let mut views = Vec::new();
         self.stations.thing(station).node.lines(&mut views);
         views
+    }
+
+    fn conditions(&self, station: u32) -> Vec<Condition> {
+        let mut conditions = Vec::new();
+        self.stations.thing(station).node.conditions(&mut conditions);
+        conditions
     }
 
     fn step(&mut self, number: u32, input: StationInput, values: &mut Values) -> Result<Response, String> {

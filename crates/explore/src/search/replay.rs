@@ -409,7 +409,8 @@ fn answered(machine: &Machine, thread: u8, request: u32, values: &[Value]) -> St
     format!("P{thread}: {request_text} reads {}", values.join(" "))
 }
 
-/// The descriptions of the changed contents of caches and memory.
+/// The descriptions of the changed contents of caches and memory, and of the changed conditions of
+/// controllers, such as a granted epoch.
 fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -> Vec<String> {
     let nodes = machine.known.nodes;
     let mut notes = Vec::new();
@@ -425,6 +426,11 @@ fn changes(machine: &Machine, lanes: &[String], before: &[u32], after: &[u32]) -
         }
         for view in old.iter().filter(|view| new.iter().all(|other| other.line != view.line)) {
             notes.push(format!("{} no longer holds {}", lanes[node], line_name(machine, view.line)));
+        }
+        let conditions = |part: u32| machine.controllers.conditions(machine.part(part).station);
+        let (old, new) = (conditions(before[node]), conditions(after[node]));
+        for condition in new.iter().filter(|condition| !old.contains(condition)) {
+            notes.push(format!("{}, {}: {}", lanes[node], condition.track, condition.text));
         }
     }
     for (line, (old, new)) in

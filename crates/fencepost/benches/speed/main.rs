@@ -59,7 +59,7 @@ macro_rules! on_titan {
 
 /// All benchmarks. The sizes of their inputs are chosen so that each executes 100 to 500 million
 /// instructions.
-const BENCHMARKS: [Benchmark; 10] = [
+const BENCHMARKS: [Benchmark; 11] = [
     of("vec-add", on_titan!("vec-add --set n=64k"), LINES),
     of(
         "l1-resident",
@@ -77,6 +77,13 @@ const BENCHMARKS: [Benchmark; 10] = [
     of(
         "launch",
         "run --system hlrc-8cu --protocol vi --workload cache-reuse --set kernels=1000 --set n=64 \
+         --set work-groups=1 --json",
+        Some(("/counters/kernels", "launches")),
+    ),
+    // Epochs change all the time, also between kernels.
+    of(
+        "launch-epochs",
+        "run --system stc-8cu --protocol stc-nv --workload square --set launches=500 --set n=1 \
          --set work-groups=1 --json",
         Some(("/counters/kernels", "launches")),
     ),

@@ -22,7 +22,7 @@ pub(crate) static SQUARE: Workload = Workload {
     },
     settings: &[
         Setting::count("n", 256 << 10, 1, 1 << 28, "number of elements of the vector"),
-        Setting::count("launches", 1, 1, 1000, "number of launches of the kernel"),
+        Setting::count("launches", 1, 1, 10_000, "number of launches of the kernel"),
         Setting::count("work-groups", 512, 1, 1 << 20, "number of work-groups of a launch"),
     ],
     make: |settings, seed| {
