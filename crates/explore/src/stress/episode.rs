@@ -8,6 +8,7 @@
 //! failures are shrunk by removal.
 
 use super::draws::Draws;
+use super::functions::Function;
 use super::layout::{DATA, FIRST_ATOM, FIRST_COUNTER, HOST, IN_ORDER, LAYOUTS, Layout, WAVES};
 use proto::{Level, Order};
 use smallvec::SmallVec;
@@ -28,6 +29,9 @@ pub(super) const FIRST_KERNEL: u8 = 1;
 /// The maximum number of kernels of an episode (a random program).
 pub(super) const KERNELS_MAX: u8 = 3;
 
+/// The maximum number of checked values that one access contributes to [`CHECKED_MIN`].
+const CHECKED_EACH: usize = 4;
+
 /// The work-group of a wavefront in an episode (a random program) with this number of work-groups,
 /// or `None` for the host.
 #[inline]
@@ -45,10 +49,8 @@ pub(super) fn is_kernel(stage: u8) -> bool {
 pub(super) enum AccessKind {
     Load,
     Store,
-    /// An exchange, which returns the old value.
-    Exchange,
-    /// An addition to a data word, which returns the old value.
-    Add,
+    /// A read-modify-write with this function, which returns the old value.
+    Update(Function),
     /// A compare-and-swap that expects the old value of the first of its words, and so succeeds for
     /// this word.
     CompareSwap,
@@ -62,7 +64,7 @@ impl AccessKind {
     /// Whether the access changes data words.
     #[inline]
     pub(super) fn writes(self) -> bool {
-        matches!(self, AccessKind::Store | AccessKind::Exchange | AccessKind::Add | AccessKind::CompareSwap)
+        matches!(self, AccessKind::Store | AccessKind::Update(_) | AccessKind::CompareSwap)
     }
 
     fn is_rmw(self) -> bool {
@@ -229,7 +231,11 @@ impl Sketch<'_> {
     /// (`CHECKED_MIN`).
     fn section(&mut self, wave: usize, stage: u8, may_be_last: bool) -> Section {
         let mut accesses = SmallVec::new();
-        let base = self.draws.below(DATA);
+        // Each atomic is accessed less often than each other word, because there are many of them.
+        let base = match self.draws.below(6) {
+            0 => FIRST_ATOM + self.draws.below(DATA - FIRST_ATOM),
+            _ => self.draws.below(FIRST_ATOM),
+        };
         for at in 0..5 + self.draws.below(4) {
             let draw = self.draws.next();
             let access = match group_of(wave, self.groups) {
@@ -240,7 +246,7 @@ impl Sketch<'_> {
                 }
                 _ => self.access(base, at > 0, draw),
             };
-            self.left = self.left.saturating_sub(access.checked());
+            self.left = self.left.saturating_sub(access.checked().min(CHECKED_EACH));
             accesses.push(access);
             if may_be_last && self.left == 0 {
                 break;
@@ -251,7 +257,7 @@ impl Sketch<'_> {
 
     /// The access to data that a random number selects.
     fn access(&self, base: usize, may_write: bool, draw: u64) -> Access {
-        use AccessKind::{Add, CompareSwap, Exchange, FailedSwap, Load, Store};
+        use AccessKind::{CompareSwap, FailedSwap, Load, Store, Update};
         let mut word = base + (draw % 6) as usize;
         if word >= DATA {
             word -= DATA;
@@ -259,14 +265,22 @@ impl Sketch<'_> {
         let is_atom = word >= FIRST_ATOM;
         let kind = match (draw >> 32 & 15, draw >> 36 & 7) {
             (1..4, 0..3) if may_write && is_atom => Store,
-            (1..4, pick) if may_write && is_atom => [Exchange, Add, CompareSwap][pick as usize % 3],
+            (1..4, 3) if may_write && is_atom => CompareSwap,
+            (1..4, _) if may_write && is_atom => {
+                let function = Function::ALL[(draw >> 52) as usize % Function::ALL.len()];
+                Update(if function.suits(self.layout.widths[word]) { function } else { Function::Add })
+            }
             (1..4, _) if may_write => Store,
             (_, 0 | 1) if is_atom => FailedSwap,
             _ => Load,
         };
         let mut words = 1 << word;
         if draw >> 40 & 7 < 3 {
-            let wanted = (draw >> 43 & 7) as usize;
+            let wanted = match draw >> 43 & 7 {
+                0 => usize::MAX,
+                1 => (draw >> 46) as usize,
+                _ => (draw >> 46 & 7) as usize,
+            };
             words |= self.layout.beside(word, wanted, kind.is_rmw(), self.line_shift);
         }
         Access { kind, word: word as u8, style: (draw >> 8) as u8, words }
@@ -276,25 +290,50 @@ impl Sketch<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::stress::layout::LANES_MAX;
+
+    /// Episodes on a machine with lines of `1 << line_shift` bytes.
+    fn episodes(line_shift: u32) -> Vec<Episode> {
+        let layouts = Layout::all();
+        (0..400).map(|seed| Episode::new(seed, Site { layouts: &layouts, cus: 4, line_shift })).collect()
+    }
+
+    #[test]
+    fn episodes_contain_every_function_at_every_number_of_words() {
+        let episodes = episodes(7);
+        let sections = || episodes.iter().flat_map(|episode| &episode.sections);
+        let accesses = || sections().flat_map(|section| &section.accesses);
+        for function in Function::ALL {
+            let updates = accesses().filter(|access| access.kind == AccessKind::Update(function));
+            assert!(updates.count() > 20, "{function:?}");
+        }
+        for (is_atomic, count_max) in [(true, DATA - FIRST_ATOM), (false, LANES_MAX)] {
+            for count in 1..=count_max {
+                let is_it = |access: &Access| {
+                    access.is_atomic() == is_atomic && access.words.count_ones() as usize == count
+                };
+                assert!(accesses().any(is_it), "{count} words, atomic: {is_atomic}");
+            }
+        }
+        let is_wide = |access: &&Access| access.words.count_ones() > 8;
+        assert!(accesses().filter(is_wide).any(|access| matches!(access.kind, AccessKind::Update(_))));
+    }
 
     #[test]
     fn episodes_contain_every_kind_of_access_and_stage() {
-        let layouts = Layout::all();
-        let episodes: Vec<Episode> = (0..400)
-            .map(|seed| Episode::new(seed, Site { layouts: &layouts, cus: 4, line_shift: 5 }))
-            .collect();
+        let episodes = episodes(5);
         let sections = || episodes.iter().flat_map(|episode| &episode.sections);
         let accesses = || sections().flat_map(|section| &section.accesses);
         for kind in [
             AccessKind::Load,
             AccessKind::Store,
-            AccessKind::Exchange,
-            AccessKind::Add,
+            AccessKind::Update(Function::Exchange),
+            AccessKind::Update(Function::Add),
             AccessKind::CompareSwap,
             AccessKind::FailedSwap,
         ] {
             let of_kind = || accesses().filter(|access| access.kind == kind);
-            assert!(of_kind().count() > 50, "{kind:?}");
+            assert!(of_kind().count() > 20, "{kind:?}");
             let of_several = of_kind().filter(|access| access.words.count_ones() > 1);
             assert!(of_several.count() > 5, "{kind:?} of several words");
         }

@@ -13,10 +13,12 @@ pub(super) const HOST: usize = WAVES - 1;
 pub(super) const GROUPS_MAX: usize = 8;
 /// The number of data words. The sections of an episode (lists of accesses of one wavefront) load,
 /// store and update these words.
-pub(super) const DATA: usize = 24;
+pub(super) const DATA: usize = 30;
 /// The number of the first data word that is an atomic. The data words with this number or a larger
 /// one are accessed atomically, at varying scopes.
 pub(super) const FIRST_ATOM: usize = 20;
+/// The maximum number of words that one request accesses.
+pub(super) const LANES_MAX: usize = 16;
 /// The number of flags of each wavefront: for its work-group, for the device, for the system, and
 /// for remote releases.
 pub(super) const FLAGS: usize = 4;
@@ -134,7 +136,8 @@ impl Layout {
     /// read-modify-write have one width.
     pub(super) fn beside(&self, first: usize, wanted: usize, is_rmw: bool, line_shift: u32) -> u32 {
         let mut words = 0;
-        for word in (first + 1..DATA).take(3).filter(|word| wanted >> (word - first - 1) & 1 == 1) {
+        let further = (first + 1..DATA).take(LANES_MAX - 1);
+        for word in further.filter(|word| wanted >> (word - first - 1) & 1 == 1) {
             let is_alike = (word < FIRST_ATOM) == (first < FIRST_ATOM)
                 && (!is_rmw || self.widths[word] == self.widths[first]);
             if is_alike && self.line(word, line_shift) == self.line(first, line_shift) {
@@ -171,6 +174,9 @@ mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    /// Words beside the first one, in the form of an argument of [`Layout::beside`].
+    const WANTED: [usize; 5] = [0, 1, 6, 0x5a5a, usize::MAX];
+
     #[test]
     fn words_are_aligned_and_disjoint() {
         for layout in Layout::all() {
@@ -203,7 +209,7 @@ mod tests {
     #[test]
     fn words_of_one_request_share_a_line() {
         for layout in Layout::all() {
-            for (first, wanted) in (0..DATA).flat_map(|first| (0..8).map(move |wanted| (first, wanted))) {
+            for (first, wanted) in (0..DATA).flat_map(|first| WANTED.map(move |wanted| (first, wanted))) {
                 let beside = layout.beside(first, wanted, true, 4);
                 for word in (0..DATA).filter(|word| beside >> word & 1 == 1) {
                     assert_eq!(layout.places[word] / 16, layout.places[first] / 16);

@@ -3,10 +3,11 @@
 //! An episode is a race-free program of fifteen wavefronts on several compute units and a thread of
 //! the host. It consists of sections (lists of accesses of one wavefront), which synchronize at
 //! various scopes and orders and by remote operations; words of one to eight bytes share lines,
-//! requests access several words, caches have a few lines, and ways are evicted at any time. Some
-//! episodes have several kernels, or work-groups that move to another compute unit. The seed of an
-//! episode decides the order of its events. Every load has one correct value, and the loaded value
-//! is checked. The final contents of memory are checked as well.
+//! requests access up to sixteen words, read-modify-writes have every function, caches have a few
+//! lines, and ways are evicted at any time. Some episodes have several kernels, or work-groups that
+//! move to another compute unit. The seed of an episode decides the order of its events. Every load
+//! has one correct value, and the loaded value is checked. The final contents of memory are checked
+//! as well.
 //!
 //! A failure reports its seed, and is shrunk to a minimal program.
 
@@ -14,6 +15,7 @@ mod boundaries;
 mod draws;
 mod episode;
 mod fault;
+mod functions;
 mod kernels;
 mod layout;
 mod machine;

@@ -2,9 +2,9 @@
 //! section is a list of accesses of one wavefront.
 
 use super::episode::{Access, AccessKind, Episode, FIRST_KERNEL, SECTIONS_MAX, Section, group_of, is_kernel};
-use super::layout::{DATA, FIRST_COUNTER, FLAGS, HOST, WAVES, WORDS, initial};
+use super::layout::{DATA, FIRST_COUNTER, FLAGS, HOST, LANES_MAX, WAVES, WORDS, initial};
 use super::rules::Rules;
-use super::step::{Kind, LANES_MAX, NEVER, Update, WaveStep};
+use super::step::{Kind, NEVER, WaveStep};
 use super::sync::{Edge, acquire, edge, flag_of, release};
 use proto::{Level, Order};
 use smallvec::SmallVec;
@@ -298,28 +298,30 @@ fn step(access: Access, wave: usize, last: &mut [u32; WORDS], stored: &mut Store
     let expected = last[word] as u8;
     let kind = match access.kind {
         AccessKind::Load => Kind::Load,
-        AccessKind::Exchange => Kind::Update(Update::Exchange),
-        AccessKind::Add => Kind::Update(Update::Add),
-        AccessKind::CompareSwap => Kind::Update(Update::CompareSwap(expected)),
-        AccessKind::FailedSwap => Kind::Update(Update::CompareSwap(NEVER)),
+        AccessKind::Update(function) => Kind::Update(function),
+        AccessKind::CompareSwap => Kind::CompareSwap(expected),
+        AccessKind::FailedSwap => Kind::CompareSwap(NEVER),
         AccessKind::Store | AccessKind::Count => Kind::Store,
     };
-    let (mut old, mut new) = ([0; LANES_MAX], [0; LANES_MAX]);
+    let (mut old, mut given) = ([0; LANES_MAX], [0; LANES_MAX]);
     for (lane, word) in bits(access.words).enumerate() {
         old[lane] = last[word] as u8;
-        new[lane] = old[lane];
-        if kind != Kind::Load {
-            new[lane] = stored.next();
-            let is_stored = match kind {
-                Kind::Update(Update::CompareSwap(expected)) => old[lane] == expected,
-                _ => true,
-            };
-            if is_stored {
-                last[word] = u32::from(new[lane]);
+        let new = match kind {
+            Kind::Load => old[lane],
+            Kind::Update(function) => {
+                given[lane] = function.value(old[lane], stored.next());
+                function.result(old[lane], given[lane])
             }
-        }
+            _ => {
+                given[lane] = stored.next();
+                let fails = matches!(kind, Kind::CompareSwap(expected) if expected != old[lane]);
+                if fails { old[lane] } else { given[lane] }
+            }
+        };
+        last[word] = new.into();
     }
-    WaveStep { kind, word: access.word, level, order, remote: false, words: access.words, old, new, value: 0 }
+    let words = access.words;
+    WaveStep { kind, word: access.word, level, order, remote: false, words, old, given, value: 0 }
 }
 
 #[cfg(test)]
@@ -390,9 +392,7 @@ mod tests {
             for (b, (wave, _, later)) in steps.iter().enumerate() {
                 for (a, (other, _, earlier)) in steps[..b].iter().enumerate() {
                     let of_data = earlier.words & later.words != 0;
-                    let loads = |step: &WaveStep| {
-                        matches!(step.kind, Kind::Load | Kind::Update(Update::CompareSwap(NEVER)))
-                    };
+                    let loads = |step: &WaveStep| matches!(step.kind, Kind::Load | Kind::CompareSwap(NEVER));
                     let conflict = of_data && wave != other && !(loads(earlier) && loads(later));
                     if conflict {
                         assert!(

@@ -1,10 +1,9 @@
 //! The operations of wavefronts.
 
-use super::layout::{DATA, name};
+use super::functions::Function;
+use super::layout::{DATA, LANES_MAX, name};
 use proto::{Level, Order};
 
-/// The maximum number of words that one request accesses.
-pub(super) const LANES_MAX: usize = 4;
 /// The value that no byte of a data word ever has. A compare-and-swap fails if it expects this
 /// value.
 pub(super) const NEVER: u8 = 0;
@@ -23,9 +22,10 @@ pub(super) struct WaveStep {
     pub(super) words: u32,
     /// For each data word that the operation accesses: the value that each byte of the word must
     /// have before the operation (`old`), and the value that the operation stores in each byte
-    /// (`new`).
+    /// (`given`). If the operation has a function, `given` is its argument in
+    /// [`Function::result`].
     pub(super) old: [u8; LANES_MAX],
-    pub(super) new: [u8; LANES_MAX],
+    pub(super) given: [u8; LANES_MAX],
     /// The value of a flag that the step sets or waits for.
     pub(super) value: u32,
 }
@@ -37,8 +37,11 @@ pub(super) enum Kind {
     Load,
     /// A store of data.
     Store,
-    /// A read-modify-write of data that must return exactly the old values.
-    Update(Update),
+    /// A read-modify-write of data with this function, which must return exactly the old values.
+    Update(Function),
+    /// A compare-and-swap of data, which must return exactly the old values. It changes the words
+    /// whose bytes have this value.
+    CompareSwap(u8),
     /// An addition of one to a counter. No other addition to this counter may return the same
     /// value.
     Count,
@@ -57,22 +60,11 @@ pub(super) enum Kind {
     Fence,
 }
 
-/// The function of a read-modify-write of data.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Update {
-    /// An exchange.
-    Exchange,
-    /// An addition of the difference between the new and the old value.
-    Add,
-    /// A compare-and-swap. It changes the words whose bytes have this value.
-    CompareSwap(u8),
-}
-
 impl WaveStep {
     /// A step that accesses a flag or a counter, or a fence. It has no data words.
     pub(super) fn of_flag(kind: Kind, word: usize, value: u32, order: Order, level: Level) -> WaveStep {
-        let (old, new) = ([0; LANES_MAX], [0; LANES_MAX]);
-        WaveStep { kind, word: word as u8, level, order, remote: false, words: 0, old, new, value }
+        let (old, given) = ([0; LANES_MAX], [0; LANES_MAX]);
+        WaveStep { kind, word: word as u8, level, order, remote: false, words: 0, old, given, value }
     }
 
     /// Whether the step waits for a flag.
@@ -129,29 +121,31 @@ impl WaveStep {
         let lanes = |of: &dyn Fn(usize, String) -> String| {
             self.lanes().map(|(lane, word)| of(lane, name(word))).collect::<Vec<_>>().join(", ")
         };
-        let (old, new) = (|lane: usize| self.old[lane], |lane: usize| self.new[lane]);
+        let (old, given) = (|lane: usize| self.old[lane], |lane: usize| self.given[lane]);
         let changed =
-            || lanes(&|lane, name| format!("{name} = {}, which must be {} before", new(lane), old(lane)));
+            || lanes(&|lane, name| format!("{name} = {}, which must be {} before", given(lane), old(lane)));
         match self.kind {
             Kind::Load => {
                 let text = |lane, name| format!("{name}, which must be {}", old(lane));
                 format!("load {}{of_atom}", lanes(&text))
             }
             Kind::Store => {
-                format!("store {}{of_atom}", lanes(&|lane, name| format!("{name} = {}", new(lane))))
+                format!("store {}{of_atom}", lanes(&|lane, name| format!("{name} = {}", given(lane))))
             }
-            Kind::Update(Update::Exchange) => format!("exchange {} ({how})", changed()),
-            Kind::Update(Update::Add) => {
-                let added = |lane: usize| i16::from(new(lane)) - i16::from(old(lane));
-                let text =
-                    |lane, name| format!("{} to {name}, which must be {} before", added(lane), old(lane));
-                format!("add {} ({how})", lanes(&text))
+            Kind::Update(Function::Exchange) => format!("exchange {} ({how})", changed()),
+            Kind::Update(function) => {
+                let text = |lane, name| {
+                    let (old, given) = (old(lane), given(lane));
+                    let (operand, new) = (function.operand_text(old, given), function.result(old, given));
+                    format!("{name} with {operand}, which must be {old} before and {new} after")
+                };
+                format!("{} {} ({how})", function.name(), lanes(&text))
             }
-            Kind::Update(Update::CompareSwap(NEVER)) => {
+            Kind::CompareSwap(NEVER) => {
                 let text = |lane, name| format!("{name}, which must be {}", old(lane));
                 format!("compare-and-swap that must fail: {} ({how})", lanes(&text))
             }
-            Kind::Update(Update::CompareSwap(expected)) => {
+            Kind::CompareSwap(expected) => {
                 format!("compare-and-swap from {expected}: {} ({how})", changed())
             }
             Kind::Count => format!("add 1 to {} ({how})", flag()),

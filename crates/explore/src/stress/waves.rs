@@ -6,7 +6,7 @@ use super::layout::{FIRST_COUNTER, GROUPS_MAX, WAVES, repeated};
 use super::machine::Machine;
 use super::order::Program;
 use super::slots::Sender;
-use super::step::{Kind, Update, WaveStep};
+use super::step::{Kind, WaveStep};
 use drive::{At, StationInput};
 use proto::{
     ArrayId, ByteMask, Hints, Issuer, Level, LineAddr, LineData, Op, Request, Rmw, RmwKind, Scope, Slot,
@@ -69,9 +69,8 @@ impl Machine {
             Kind::Load | Kind::Await => (Op::Load, 0),
             Kind::Store => (Op::Store, 0),
             Kind::Set => (Op::Store, step.value),
-            Kind::Update(Update::Exchange) => (rmw(RmwKind::Exchange, true), 0),
-            Kind::Update(Update::Add) => (rmw(RmwKind::Add, true), 0),
-            Kind::Update(Update::CompareSwap(expected)) => {
+            Kind::Update(function) => (rmw(function.kind(), true), 0),
+            Kind::CompareSwap(expected) => {
                 let expected = repeated(expected, width);
                 (rmw(RmwKind::CompareExchange { expected }, true), 0)
             }
@@ -91,10 +90,12 @@ impl Machine {
         for (lane, word) in step.lanes() {
             let (_, offset, width) = self.place(word, program);
             mask = mask.union(ByteMask::range(offset, width.bytes()));
-            let new = repeated(step.new[lane], width);
-            let old =
-                if step.kind == Kind::Update(Update::Add) { repeated(step.old[lane], width) } else { 0 };
-            data.write(offset, width, new.wrapping_sub(old));
+            let (old, given) = (step.old[lane], step.given[lane]);
+            let operand = match step.kind {
+                Kind::Update(function) => function.operand(old, given, width),
+                _ => repeated(given, width),
+            };
+            data.write(offset, width, operand);
         }
         Request {
             op,
@@ -215,7 +216,13 @@ impl Machine {
                         .for_each(|sleeper| self.wake(sleeper));
                 }
             }
-            Kind::Load | Kind::Store | Kind::Update(_) | Kind::Await | Kind::AwaitAdding | Kind::Fence => {}
+            Kind::Load
+            | Kind::Store
+            | Kind::Update(_)
+            | Kind::CompareSwap(_)
+            | Kind::Await
+            | Kind::AwaitAdding
+            | Kind::Fence => {}
         }
         self.wake(wave);
         Ok(())
