@@ -9,7 +9,7 @@
 
 use super::draws::Draws;
 use super::functions::Function;
-use super::layout::{DATA, FIRST_ATOM, FIRST_COUNTER, HOST, IN_ORDER, LAYOUTS, Layout, WAVES};
+use super::layout::{DATA, FIRST_ATOM, FIRST_COUNTER, GROUPS_MAX, HOST, IN_ORDER, LAYOUTS, Layout, WAVES};
 use proto::{Level, Order};
 use smallvec::SmallVec;
 
@@ -177,7 +177,8 @@ impl Episode {
         let mut draws = Draws::new(seed);
         let draw = draws.next() as usize;
         let layout = if draw & 3 == 0 { IN_ORDER } else { (draw >> 8) as u8 % LAYOUTS as u8 };
-        let groups = [site.cus, site.cus, 5, 3][draw >> 16 & 3];
+        let groups_max = site.cus.min(GROUPS_MAX as u8);
+        let groups = [groups_max, groups_max, 5, 3][draw >> 16 & 3];
         let preemptions = if draw >> 20 & 7 == 0 { 1 + (draw >> 24 & 1) as u8 } else { 0 };
         let kernels = [1, 1, 1, 1, 1, 1, 2, KERNELS_MAX][draw >> 28 & 7];
         let (layouts, line_shift) = (site.layouts, site.line_shift);

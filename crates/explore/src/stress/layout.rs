@@ -8,9 +8,8 @@ use proto::Width;
 /// host.
 pub(super) const WAVES: usize = 16;
 pub(super) const HOST: usize = WAVES - 1;
-/// The maximum number of work-groups of an episode (a random program). It is also the maximum
-/// number of compute units of a machine.
-pub(super) const GROUPS_MAX: usize = 8;
+/// The maximum number of work-groups of an episode (a random program).
+pub(super) const GROUPS_MAX: usize = 12;
 /// The number of data words. The sections of an episode (lists of accesses of one wavefront) load,
 /// store and update these words.
 pub(super) const DATA: usize = 30;

@@ -60,8 +60,9 @@ pub struct Options<'a> {
     pub model: Option<&'a str>,
     /// A seeded fault of the protocol. `None` tests the protocol as written.
     pub seeded_fault: Option<SeededFault>,
-    /// The number of chiplets that the compute units and the banks are divided among: 1, 2, 4 or 8.
-    /// With several chiplets, each page has one line, and a seed decides the chiplet of each page.
+    /// The minimum number of chiplets that the compute units and the banks of each machine are
+    /// divided among: 1, 2, 4 or 8. One of the machines always has several. With several chiplets,
+    /// each page has the lines of one tag, and a seed decides the chiplet of each page.
     pub chiplets: u16,
     /// Whether a message may overtake earlier messages between the same two nodes, even if the
     /// protocol declares that it needs their order ([`Info::channels`](proto::Info::channels)).
@@ -79,8 +80,8 @@ pub struct Options<'a> {
 }
 
 impl Default for Options<'_> {
-    /// One episode (random program) with seed 0 on one chiplet. The protocol has no seeded fault
-    /// and is tested under the models that it claims.
+    /// One episode (random program) with seed 0. The protocol has no seeded fault and is tested under
+    /// the models that it claims.
     fn default() -> Self {
         Options {
             seed: 0,
@@ -124,7 +125,7 @@ pub fn stress(subject: &Subject, options: &Options<'_>) -> Result<StressReport, 
     let channels = if options.overtaking { Channels::Unordered } else { subject.info.channels };
     let machines = topologies(subject.kinds, options.chiplets, Spread::hosts_of(&subject.info));
     for (number, machine) in machines.iter().enumerate() {
-        (subject.stressed)((machine, number), Homes::new(machine, 1), None)?;
+        (subject.stressed)((machine, number), Homes::new(machine, machine.lines_per_tag.into()), None)?;
     }
     let chunks = options.episodes.div_ceil(CHUNK) as usize;
     let failed = core::sync::atomic::AtomicUsize::new(usize::MAX);

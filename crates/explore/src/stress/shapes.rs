@@ -5,33 +5,52 @@ use super::layout::BYTES_MAX;
 use proto::words::counted;
 use proto::{CacheShape, Homes, Kind, LineAddr, PagePolicy, Symbol as _, Topology, WritePolicy};
 
-/// The shape of a machine: the size of a line in bytes, the number of compute units, the number of
-/// banks, and the caches. A cache has sets, ways, a write policy, and room for stores and misses.
-type Shape = (u16, u16, u16, Cache, Cache);
+/// The shape of a machine.
+struct Shape {
+    line_bytes: u16,
+    /// The number of successive lines that share a tag.
+    lines_per_tag: u16,
+    cus: u16,
+    /// The number of banks on all chiplets.
+    banks: u16,
+    chiplets: u16,
+    l1: Cache,
+    l2: Cache,
+}
+
+/// The sets, the ways and the write policy of a cache, and its room for stores and misses.
 type Cache = (u32, u32, WritePolicy, u32);
+
+/// A machine with one chiplet, and with a tag for each line.
+const fn shape(line_bytes: u16, cus: u16, banks: u16, l1: Cache, l2: Cache) -> Shape {
+    Shape { line_bytes, lines_per_tag: 1, cus, banks, chiplets: 1, l1, l2 }
+}
 
 use WritePolicy::{Combining, Through, ThroughInvalidate};
 
-/// The shapes of the machines. They have six pairs of write policies, lines of 16 to 64 bytes,
-/// three to eight compute units, one to four banks, and caches of one to five sets and one to nine
-/// ways.
-const SHAPES: [Shape; 12] = [
-    (64, 8, 2, (2, 3, Combining, 4), (1, 4, Combining, 4)),
-    (32, 4, 3, (2, 2, Combining, 3), (2, 2, Combining, 2)),
-    (64, 4, 1, (2, 3, Through, 4), (1, 4, Through, 4)),
-    (32, 3, 2, (3, 2, Through, 3), (2, 2, Through, 2)),
-    (64, 3, 4, (2, 3, Through, 4), (1, 4, ThroughInvalidate, 4)),
-    (32, 4, 2, (2, 2, Through, 3), (3, 2, ThroughInvalidate, 2)),
-    (16, 4, 2, (1, 2, Combining, 1), (1, 2, Combining, 1)),
-    (64, 3, 2, (1, 2, ThroughInvalidate, 2), (1, 2, Combining, 2)),
-    (16, 4, 1, (1, 9, Combining, 8), (1, 9, Combining, 8)),
-    (16, 3, 3, (5, 1, Combining, 4), (4, 1, Combining, 3)),
-    (16, 8, 3, (1, 9, Through, 3), (3, 3, Combining, 4)),
-    (32, 3, 3, (1, 9, Combining, 2), (1, 3, Through, 2)),
+/// The shapes of the machines. They have all pairs of write policies, lines of 16 to 128 bytes, three
+/// to twelve compute units, one to six banks, and caches of one to five sets and one to twelve ways.
+/// One machine has two chiplets. On one machine, two lines share a tag.
+const SHAPES: [Shape; 15] = [
+    shape(64, 8, 2, (2, 3, Combining, 4), (1, 4, Combining, 4)),
+    shape(32, 4, 3, (2, 2, Combining, 3), (2, 2, Combining, 2)),
+    shape(64, 4, 1, (2, 3, Through, 4), (1, 4, Through, 4)),
+    shape(32, 3, 2, (3, 2, ThroughInvalidate, 3), (2, 2, ThroughInvalidate, 2)),
+    shape(64, 3, 4, (2, 3, Through, 4), (1, 4, ThroughInvalidate, 4)),
+    shape(32, 4, 2, (2, 2, Through, 3), (3, 2, ThroughInvalidate, 2)),
+    shape(16, 4, 2, (1, 2, Combining, 1), (1, 2, Combining, 1)),
+    shape(64, 3, 2, (1, 2, ThroughInvalidate, 2), (1, 2, Combining, 2)),
+    shape(16, 4, 1, (1, 9, Combining, 8), (1, 12, Combining, 8)),
+    shape(16, 3, 3, (5, 1, Combining, 4), (4, 1, Combining, 3)),
+    shape(16, 8, 3, (1, 9, Through, 3), (3, 3, Combining, 4)),
+    shape(32, 3, 3, (1, 9, Combining, 2), (1, 3, Through, 2)),
+    Shape { chiplets: 2, ..shape(16, 12, 6, (2, 2, Combining, 4), (1, 3, Combining, 4)) },
+    shape(128, 4, 2, (1, 2, ThroughInvalidate, 2), (1, 2, Through, 2)),
+    Shape { lines_per_tag: 2, ..shape(16, 4, 2, (2, 4, Combining, 3), (1, 8, ThroughInvalidate, 4)) },
 ];
 
-/// The machines of a stress test. If there are several chiplets, each has at least one compute unit
-/// and one bank.
+/// The machines of a stress test, with at least this number of chiplets. Each chiplet has at least
+/// one compute unit and one bank.
 pub(super) fn topologies(kinds: &[Kind], chiplets: u16, hosts: u16) -> Vec<Topology> {
     let cache = |(sets, ways, policy, room): Cache| CacheShape {
         sets,
@@ -41,18 +60,20 @@ pub(super) fn topologies(kinds: &[Kind], chiplets: u16, hosts: u16) -> Vec<Topol
         miss_registers: room,
         ignores_acquires: false,
     };
-    let machine = |&(line_bytes, cus, banks, l1, l2): &Shape| {
-        let (cus, banks) = (cus.next_multiple_of(chiplets), banks.div_ceil(chiplets));
-        let topology = Topology::banked(cus, banks, line_bytes, cache(l1), cache(l2));
-        Topology { chiplets, hosts, ..topology }.of_kinds(kinds)
+    let machine = |shape: &Shape| {
+        let chiplets = chiplets.max(shape.chiplets);
+        let (cus, banks) = (shape.cus.next_multiple_of(chiplets), shape.banks.div_ceil(chiplets));
+        let topology = Topology::banked(cus, banks, shape.line_bytes, cache(shape.l1), cache(shape.l2));
+        let lines_per_tag = shape.lines_per_tag;
+        Topology { chiplets, hosts, lines_per_tag, ..topology }.of_kinds(kinds)
     };
     SHAPES.iter().map(machine).collect()
 }
 
-/// The homes of lines. A seed decides the chiplet of each line, as the first access to its page
-/// would do under a first-touch policy.
+/// The homes of lines. A seed decides the chiplet of each tag, as the first access to its page would
+/// do under a first-touch policy if each page had one tag.
 pub(super) fn homes(topology: &Topology, seed: u64) -> Homes {
-    let mut homes = Homes::new(topology, 1);
+    let mut homes = Homes::new(topology, topology.lines_per_tag.into());
     if topology.chiplets > 1 {
         let mut draws = Draws::new(!seed);
         homes = homes.with_policy(PagePolicy::FirstTouch);
@@ -74,7 +95,11 @@ pub(super) fn text(topology: &Topology) -> String {
     let Topology { cus, chiplets, hosts, line_bytes, levels, .. } = topology;
     let on = if *chiplets > 1 { format!(" on {chiplets} chiplets") } else { String::new() };
     let with = if *hosts > 1 { format!(" and {hosts} hosts") } else { String::new() };
-    let mut text = format!("{}{on}{with}, lines of {line_bytes} bytes", of((u32::from(*cus), "CU")));
+    let tags = match topology.lines_per_tag {
+        1 => String::new(),
+        lines => format!(" of which {lines} share a tag"),
+    };
+    let mut text = format!("{}{on}{with}, lines of {line_bytes} bytes{tags}", of((u32::from(*cus), "CU")));
     for level in levels {
         let Some(cache) = level.array else { continue };
         let [sets, ways] = [(cache.sets, "set"), (cache.ways, "way")].map(of);
@@ -89,7 +114,7 @@ pub(super) fn text(topology: &Topology) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use proto::Protocol as _;
+    use proto::{LINE_BYTES_MAX, Protocol as _};
     use std::collections::BTreeSet;
 
     #[test]
@@ -107,6 +132,35 @@ mod tests {
     }
 
     #[test]
+    fn machines_have_all_pairs_of_write_policies() {
+        let machines = topologies(zoo::vi::Vi::KINDS, 1, 1);
+        let policy = |machine: &Topology, level| {
+            machine.level(level).and_then(|level| level.array).map(|array| array.policy.name())
+        };
+        let pairs: BTreeSet<_> =
+            machines.iter().map(|machine| (policy(machine, "l1"), policy(machine, "l2"))).collect();
+        assert_eq!(pairs.len(), WritePolicy::ALL.len() * WritePolicy::ALL.len());
+    }
+
+    /// A fault may concern only the ninth cache, the fifth bank, the tenth way, the second chiplet,
+    /// the second line of a tag, or the second half of the longest line.
+    #[test]
+    fn machines_have_twelve_units_six_banks_twelve_ways_two_chiplets_and_shared_tags() {
+        let machines = topologies(zoo::vi::Vi::KINDS, 1, 1);
+        let has = |is_it: &dyn Fn(&Topology) -> bool| machines.iter().any(is_it);
+        let l2 =
+            |machine: &Topology| machine.level("l2").and_then(|level| level.array).expect("it has an L2");
+        let keeps = |machine: &Topology| l2(machine).policy == Combining;
+        assert!(has(&|machine| machine.cus == 12));
+        assert!(has(&|machine| machine.banks() == 6 && keeps(machine)));
+        assert!(has(&|machine| l2(machine).ways == 12 && machine.banks() == 1 && keeps(machine)));
+        assert!(has(&|machine| machine.chiplets == 2 && keeps(machine)));
+        assert!(has(&|machine| machine.chiplets == 1));
+        assert!(has(&|machine| machine.lines_per_tag == 2));
+        assert!(has(&|machine| usize::from(machine.line_bytes) == LINE_BYTES_MAX));
+    }
+
+    #[test]
     fn machines_have_three_units_three_banks_and_nine_ways() {
         let machines = topologies(zoo::vi::Vi::KINDS, 1, 1);
         assert!(machines.iter().all(|machine| machine.cus >= 3 && machine.check().is_ok()));
@@ -114,7 +168,7 @@ mod tests {
         for level in ["l1", "l2"] {
             let arrays = || machines.iter().filter_map(|machine| machine.level(level)?.array);
             assert!(
-                arrays().any(|array| array.ways == 9) && arrays().any(|array| array.ways == 1),
+                arrays().any(|array| array.ways >= 9) && arrays().any(|array| array.ways == 1),
                 "{level}"
             );
             assert!(arrays().any(|array| array.sets >= 3), "{level}");

@@ -231,9 +231,9 @@ pub(crate) struct VerifyArguments {
   fencepost stress --all --episodes 100000 --timeout 600
   fencepost stress hlrc --seed 4711 --episodes 1
 
-An episode is a random program of up to 15 wavefronts on 8 compute units with tiny caches, and of the \
-host. Each load has one right value under the claim of the protocol. The report names the seed of an \
-episode that fails, and shrinks the episode.
+An episode is a random program of up to 15 wavefronts on up to 12 compute units with tiny caches, and \
+of the host. Each load has one right value under the claim of the protocol. The report names the seed of \
+an episode that fails, and shrinks the episode.
 
 Exit codes:
   0  every value was right
@@ -256,8 +256,8 @@ pub(crate) struct StressArguments {
     /// or opencl-rsp [default: the claim of the protocol]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
-    /// The number of chiplets that share the compute units and banks: 1, 2, 4 or 8. The seed
-    /// decides on which chiplet each line is
+    /// The minimum number of chiplets that share the compute units and banks of each machine: 1,
+    /// 2, 4 or 8. The seed decides on which chiplet each line is
     #[arg(long, default_value_t = 1, value_name = "N", value_parser = stressed_chiplets)]
     pub(crate) chiplets: u16,
     /// Deliver the messages between two controllers in any order. This tests whether a
