@@ -10,7 +10,7 @@
 use super::draws::Draws;
 use super::functions::Function;
 use super::layout::{DATA, FIRST_ATOM, FIRST_COUNTER, GROUPS_MAX, HOST, IN_ORDER, LAYOUTS, Layout, WAVES};
-use proto::{Level, Order};
+use proto::{Level, Order, Topology};
 use smallvec::SmallVec;
 
 /// The minimum number of checked values in an episode (a random program): loaded words, old values
@@ -29,6 +29,9 @@ pub(super) const FIRST_KERNEL: u8 = 1;
 /// The maximum number of kernels of an episode (a random program).
 pub(super) const KERNELS_MAX: u8 = 3;
 
+/// The hardware numbers that the first wavefront of a compute unit may have. The other wavefronts
+/// have the next numbers, so that some numbers are equal to or greater than 16, 32 and 64.
+const FIRST_WAVEFRONTS: [u8; 8] = [0, 0, 0, 0, 15, 15, 31, 63];
 /// The maximum number of checked values that one access contributes to [`CHECKED_MIN`].
 const CHECKED_EACH: usize = 4;
 
@@ -102,11 +105,13 @@ impl Access {
     /// The scope of an access to atomic words. Conflicting accesses to atomic words are ordered in
     /// the same way as conflicting accesses to data, so any scope is correct.
     pub(super) fn level(self, wave: usize) -> Level {
-        use Level::{Device, System, WorkGroup};
+        use Level::{Chiplet, Device, Named, System, WorkGroup};
         match self.style % 8 {
             _ if wave == HOST => System,
-            0..4 => WorkGroup,
-            4..7 => Device,
+            0..3 => WorkGroup,
+            3 => Chiplet,
+            4 => Named,
+            5 | 6 => Device,
             _ => System,
         }
     }
@@ -150,13 +155,42 @@ pub(super) struct Episode {
     pub(super) groups: u8,
     /// The maximum number of times that a work-group moves to another compute unit.
     pub(super) preemptions: u8,
+    /// The hardware number of the first wavefront of each compute unit.
+    pub(super) first_wavefront: u8,
+    /// Whether the numbers of successive lines have gaps.
+    pub(super) is_sparse: bool,
+    /// A random number that selects the scope of each wavefront's flag for the device.
+    pub(super) scopes: u32,
+}
+
+/// The compute units of a machine, and their chiplets.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Units {
+    pub(super) cus: u8,
+    pub(super) chiplets: u8,
+}
+
+impl Units {
+    pub(super) fn of(topology: &Topology) -> Units {
+        Units { cus: topology.cus as u8, chiplets: topology.chiplets as u8 }
+    }
+
+    /// The compute unit of a work-group at the start of a program.
+    pub(super) fn cu(self, group: usize) -> usize {
+        group % usize::from(self.cus)
+    }
+
+    /// The chiplet of a compute unit.
+    pub(super) fn chiplet(self, cu: usize) -> usize {
+        cu / usize::from(self.cus / self.chiplets)
+    }
 }
 
 /// The properties of a machine on which an episode (a random program) depends.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site<'a> {
     pub(super) layouts: &'a [Layout],
-    pub(super) cus: u8,
+    pub(super) units: Units,
     /// The binary logarithm of the size of a line in bytes.
     pub(super) line_shift: u32,
 }
@@ -177,15 +211,18 @@ impl Episode {
         let mut draws = Draws::new(seed);
         let draw = draws.next() as usize;
         let layout = if draw & 3 == 0 { IN_ORDER } else { (draw >> 8) as u8 % LAYOUTS as u8 };
-        let groups_max = site.cus.min(GROUPS_MAX as u8);
+        let groups_max = site.units.cus.min(GROUPS_MAX as u8);
         let groups = [groups_max, groups_max, 5, 3][draw >> 16 & 3];
         let preemptions = if draw >> 20 & 7 == 0 { 1 + (draw >> 24 & 1) as u8 } else { 0 };
         let kernels = [1, 1, 1, 1, 1, 1, 2, KERNELS_MAX][draw >> 28 & 7];
+        let first_wavefront = FIRST_WAVEFRONTS[draw >> 40 & 7];
+        let is_sparse = draw >> 44 & 3 == 0;
+        let scopes = draws.next() as u32;
         let (layouts, line_shift) = (site.layouts, site.line_shift);
         let mut sketch =
             Sketch { layout: &layouts[usize::from(layout)], line_shift, groups, draws, left: CHECKED_MIN };
         let sections = sketch.sections(kernels, draw >> 32);
-        Episode { sections, layout, groups, preemptions }
+        Episode { sections, layout, groups, preemptions, first_wavefront, is_sparse, scopes }
     }
 
     /// The number of values in the episode (random program) that are checked.
@@ -292,11 +329,13 @@ impl Sketch<'_> {
 mod tests {
     use super::*;
     use crate::stress::layout::LANES_MAX;
+    use std::collections::BTreeSet;
 
     /// Episodes on a machine with lines of `1 << line_shift` bytes.
     fn episodes(line_shift: u32) -> Vec<Episode> {
         let layouts = Layout::all();
-        (0..400).map(|seed| Episode::new(seed, Site { layouts: &layouts, cus: 4, line_shift })).collect()
+        let units = Units { cus: 4, chiplets: 2 };
+        (0..400).map(|seed| Episode::new(seed, Site { layouts: &layouts, units, line_shift })).collect()
     }
 
     #[test]
@@ -318,6 +357,22 @@ mod tests {
         }
         let is_wide = |access: &&Access| access.words.count_ones() > 8;
         assert!(accesses().filter(is_wide).any(|access| matches!(access.kind, AccessKind::Update(_))));
+    }
+
+    #[test]
+    fn episodes_contain_large_wavefront_numbers_sparse_lines_and_all_scopes() {
+        let episodes = episodes(5);
+        for first in FIRST_WAVEFRONTS {
+            assert!(episodes.iter().any(|episode| episode.first_wavefront == first), "wavefront {first}");
+        }
+        let sparse = episodes.iter().filter(|episode| episode.is_sparse).count();
+        assert!((50..150).contains(&sparse), "{sparse} with sparse lines");
+        let sections = || episodes.iter().flat_map(|episode| &episode.sections);
+        let levels: BTreeSet<Level> = sections()
+            .flat_map(|section| section.accesses.iter().map(|access| access.level(section.wave)))
+            .collect();
+        use Level::{Chiplet, Device, Named, System, WorkGroup};
+        assert_eq!(levels, [WorkGroup, Chiplet, Device, System, Named].into());
     }
 
     #[test]

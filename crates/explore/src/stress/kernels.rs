@@ -8,7 +8,7 @@ use super::order::{Program, Stage};
 use super::slots::Sender;
 use drive::StationInput;
 use proto::{
-    Agent, ArrayId, Boundary, ByteMask, Hints, Issuer, LineAddr, LineData, Op, Order, PlanKey, Request, Scope,
+    Agent, ArrayId, Boundary, ByteMask, Hints, Issuer, LineData, Op, Order, PlanKey, Request, Scope,
 };
 
 impl Machine {
@@ -108,7 +108,7 @@ impl Machine {
                 issuer: Issuer::default(),
                 hints: Hints::default(),
                 array: ArrayId(0),
-                line: LineAddr(line as u64),
+                line: self.lines.at(line),
                 mask: ByteMask::full(line_bytes),
                 data: LineData::default(),
             };

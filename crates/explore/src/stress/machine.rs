@@ -3,11 +3,12 @@
 
 use super::boundaries::Boundaries;
 use super::draws::Draws;
+use super::episode::Units;
 use super::fault::{EpisodeFault, fault, unfinished};
 use super::layout::{COUNTERS, FLAG_WORDS, Layout, WAVES};
 use super::order::Program;
 use super::residencies::Residencies;
-use super::shapes::{homes, lines_max};
+use super::shapes::{Lines, homes, lines_max};
 use super::slots::{Sender, Slots};
 use super::stations::Stations;
 use super::under_way::{Event, UnderWay};
@@ -63,6 +64,8 @@ pub(super) struct Machine {
     pub(super) layouts: Rc<[Layout]>,
     /// The binary logarithm of the size of a line in bytes.
     pub(super) line_shift: u32,
+    /// The numbers of the lines of `memory`.
+    pub(super) lines: Lines,
     /// The time of the last tick of each node.
     clocks: Vec<u64>,
     under_way: UnderWay,
@@ -111,7 +114,8 @@ impl Machine {
         (topology, number): (&Topology, usize),
         setup: &Setup,
     ) -> Result<Self, String> {
-        let stations = (subject.stressed)((topology, number), homes(topology, 0), setup.seeded_fault)?;
+        let lines = Lines::of(topology, false);
+        let stations = (subject.stressed)((topology, number), homes(topology, lines, 0), setup.seeded_fault)?;
         let count = stations.count() as usize;
         if count > usize::from(u8::MAX) {
             return Err(format!("the machine has {count} nodes, expected at most {}", u8::MAX));
@@ -123,6 +127,7 @@ impl Machine {
             boundaries: Boundaries::new(&*stations)?,
             layouts: Rc::clone(&setup.layouts),
             line_shift: topology.line_bytes.trailing_zeros(),
+            lines,
             sets_max: sets.max().unwrap_or(1),
             under_way: UnderWay::new(count),
             slots: Slots::new(count),
@@ -130,7 +135,7 @@ impl Machine {
             seen: Vec::new(),
             expected: Vec::new(),
             waves: vec![Wave::default(); WAVES],
-            residencies: Residencies::new(&Program::default(), topology.cus),
+            residencies: Residencies::new(&Program::default(), Units::of(topology)),
             is_preemptive: false,
             kernel: KernelId(0),
             set: [0; FLAG_WORDS],
@@ -199,12 +204,13 @@ impl Machine {
             line.0[..bytes.len()].copy_from_slice(bytes);
         }
         self.clocks.fill(0);
+        self.lines = Lines::of(self.stations.topology(), program.is_sparse);
         if self.stations.topology().chiplets > 1 {
-            let homes = homes(self.stations.topology(), seed);
+            let homes = homes(self.stations.topology(), self.lines, seed);
             self.stations.place(homes);
         }
         self.waves.fill_with(Wave::default);
-        self.residencies = Residencies::new(program, self.stations.topology().cus);
+        self.residencies = Residencies::new(program, Units::of(self.stations.topology()));
         self.kernel = KernelId(0);
         self.set.fill(0);
         self.counted.fill(0);
@@ -315,7 +321,12 @@ impl Machine {
                     let elapsed = ticks(self.under_way.now - sent);
                     self.stations.age_tag(node.into(), &mut op.tag, elapsed);
                 }
-                let reply = drive::serve(&mut self.memory[op.line.0 as usize], &op);
+                let line = self.lines.index(op.line).and_then(|line| self.memory.get_mut(line));
+                let Some(line) = line else {
+                    let node = self.stations.node_name(node.into());
+                    return Err(fault(format!("{node} accesses line {}, which no word is in", op.line.0)));
+                };
+                let reply = drive::serve(line, &op);
                 self.deliver(node.into(), &StationInput::Memory { reply: &reply }, program)
             }
             Event::Timer(node, class) => {

@@ -1,11 +1,13 @@
 //! The order of the sections of an episode (a random program), and the steps of its wavefronts. A
 //! section is a list of accesses of one wavefront.
 
-use super::episode::{Access, AccessKind, Episode, FIRST_KERNEL, SECTIONS_MAX, Section, group_of, is_kernel};
+use super::episode::{
+    Access, AccessKind, Episode, FIRST_KERNEL, SECTIONS_MAX, Section, Units, group_of, is_kernel,
+};
 use super::layout::{DATA, FIRST_COUNTER, FLAGS, HOST, LANES_MAX, WAVES, WORDS, initial};
 use super::rules::Rules;
 use super::step::{Kind, NEVER, WaveStep};
-use super::sync::{Edge, acquire, edge, flag_of, release};
+use super::sync::{Edge, FOR_DEVICE, acquire, edge, flag_of, release};
 use proto::{Level, Order};
 use smallvec::SmallVec;
 
@@ -42,11 +44,12 @@ pub(super) struct Program {
     /// The last value of each word: the value of a flag or counter, or the value that all bytes of
     /// a data word have.
     pub(super) last: [u32; WORDS],
-    /// The number of the layout of words (`layout`), the number of work-groups (`groups`), and the
-    /// maximum number of times that a work-group may move (`preemptions`).
+    /// The properties of the episode (random program) with the same names; see [`Episode`].
     pub(super) layout: u8,
     pub(super) groups: u8,
     pub(super) preemptions: u8,
+    pub(super) first_wavefront: u8,
+    pub(super) is_sparse: bool,
 }
 
 impl Default for Program {
@@ -58,6 +61,8 @@ impl Default for Program {
             layout: 0,
             groups: 1,
             preemptions: 0,
+            first_wavefront: 0,
+            is_sparse: false,
         }
     }
 }
@@ -92,16 +97,22 @@ pub(super) struct Planner {
     /// For each section (list of accesses of one wavefront): the sections that are ordered before
     /// its end.
     at_end: Vec<Known>,
+    /// The wavefronts whose flag for the device orders accesses of wavefronts on two chiplets, one
+    /// bit for each wavefront.
+    crossing: u16,
     program: Program,
 }
 
 impl Planner {
-    /// Computes the steps of each wavefront of an episode (a random program) under these rules.
-    pub(super) fn plan(&mut self, episode: &Episode, rules: Rules) -> &Program {
-        self.order(episode, rules);
+    /// Computes the steps of each wavefront of an episode (a random program) under these rules, on a
+    /// machine with these compute units.
+    pub(super) fn plan(&mut self, episode: &Episode, units: Units, rules: Rules) -> &Program {
+        self.order(episode, units, rules);
+        let levels = self.levels(episode);
         let program = &mut self.program;
         (program.layout, program.groups) = (episode.layout, episode.groups);
         program.preemptions = episode.preemptions;
+        (program.first_wavefront, program.is_sparse) = (episode.first_wavefront, episode.is_sparse);
         program.last = FIRST;
         program.threads.iter_mut().for_each(Vec::clear);
         program.stages.clear();
@@ -114,7 +125,8 @@ impl Planner {
             program.note_host(section);
             let thread = &mut program.threads[section.wave];
             for edge in &self.edges[first..self.ends[index]] {
-                acquire(edge, episode.sections[edge.from].wave, section.style, rules, thread);
+                let wave = episode.sections[edge.from].wave;
+                acquire(edge, (wave, levels[wave]), section.style, rules, thread);
             }
             first = self.ends[index];
             for &access in &section.accesses {
@@ -125,7 +137,8 @@ impl Planner {
             }
             for flag in (0..FLAGS).filter(|flag| self.behind[index] >> flag & 1 == 1) {
                 let last = &mut program.last[flag_of(section.wave, flag)];
-                release(flag, (index, section.wave), *last, section.style, rules, thread);
+                let of = (index, section.wave, levels[section.wave]);
+                release(flag, of, *last, section.style, rules, thread);
                 *last = index as u32 + 1;
             }
         }
@@ -137,7 +150,17 @@ impl Planner {
         program
     }
 
-    fn order(&mut self, episode: &Episode, rules: Rules) {
+    /// The scope of each wavefront's flag for the device. The scope contains every wavefront that
+    /// the flag orders: it is the device, a named scope, or a chiplet.
+    fn levels(&self, episode: &Episode) -> [Level; WAVES] {
+        core::array::from_fn(|wave| match episode.scopes >> (2 * wave) & 3 {
+            2 => Level::Named,
+            3 if self.crossing >> wave & 1 == 0 => Level::Chiplet,
+            _ => Level::Device,
+        })
+    }
+
+    fn order(&mut self, episode: &Episode, units: Units, rules: Rules) {
         let sections = &episode.sections;
         debug_assert!(sections.len() <= SECTIONS_MAX, "one bit for each");
         self.edges.clear();
@@ -145,6 +168,9 @@ impl Planner {
         self.at_end.clear();
         self.behind.clear();
         self.behind.resize(sections.len(), 0);
+        // A work-group that moves may leave its chiplet.
+        self.crossing = if episode.preemptions > 0 && units.chiplets > 1 { u16::MAX } else { 0 };
+        let chiplet = |group: Option<usize>| group.map(|group| units.chiplet(units.cu(group)));
         let mut known: [Known; WAVES] = [[0; WAVES]; WAVES];
         // For each word: the sections that wrote it (`writer`) and those that read it (`readers`),
         // as sets. If order is transitive, a write removes the accesses before it from the sets.
@@ -177,6 +203,9 @@ impl Planner {
                 let edge = edge(from, at, style, rules);
                 self.edges.push(edge);
                 self.behind[from] |= 1 << edge.flag;
+                if edge.flag == FOR_DEVICE && chiplet(at.0) != chiplet(at.1) {
+                    self.crossing |= 1 << other;
+                }
                 known[other] = from as u16 + 1;
                 if rules.transitive {
                     known.iter_mut().zip(&self.at_end[from]).for_each(|(a, b)| *a = (*a).max(*b));
@@ -329,6 +358,9 @@ mod tests {
     use super::*;
     use crate::stress::episode::Site;
     use crate::stress::layout::Layout;
+    use std::collections::BTreeMap;
+
+    const UNITS: Units = Units { cus: 4, chiplets: 2 };
 
     /// For each step, the steps that happen before it, by number. These are its predecessors in its
     /// thread, the release that it waits for, and the steps before that release. If order is not
@@ -371,9 +403,9 @@ mod tests {
         let mut planner = Planner::default();
         let (mut conflicts, mut across_scopes) = (0, 0);
         for seed in 0..200 {
-            let episode = Episode::new(seed, Site { layouts: &layouts, cus: 4, line_shift: 6 });
+            let episode = Episode::new(seed, Site { layouts: &layouts, units: UNITS, line_shift: 6 });
             assert!(episode.checked() >= 64 && episode.sections.len() <= SECTIONS_MAX);
-            let program = planner.plan(&episode, rules).clone();
+            let program = planner.plan(&episode, UNITS, rules).clone();
             let mut at = [0; WAVES];
             let mut steps = Vec::new();
             // Section by section: up to the last step of each, which is a release or an
@@ -422,6 +454,35 @@ mod tests {
             .iter()
             .take_while(|step| (step.sets() || step.kind == Kind::Fence) && step.value == value);
         last + releases.count()
+    }
+
+    /// On a machine with two chiplets, a flag at chiplet scope orders only wavefronts of one chiplet.
+    #[test]
+    fn flags_have_every_scope_that_contains_their_wavefronts() {
+        use Level::{Chiplet, Device, Named, System, WorkGroup};
+        let rules = Rules::of(&["hrf-direct"]).expect("a known model");
+        let (layouts, mut planner) = (Layout::all(), Planner::default());
+        let mut counts = BTreeMap::new();
+        for seed in 0..400 {
+            let episode = Episode::new(seed, Site { layouts: &layouts, units: UNITS, line_shift: 6 });
+            let chiplet = |wave| group_of(wave, episode.groups).map(|group| UNITS.chiplet(UNITS.cu(group)));
+            let threads = &planner.plan(&episode, UNITS, rules).threads;
+            for (wave, thread) in threads.iter().enumerate() {
+                for step in thread.iter().filter(|step| step.awaits()) {
+                    *counts.entry(step.level).or_insert(0) += 1;
+                    let setter = step.flag() / FLAGS;
+                    let sets = |set: &&WaveStep| set.sets() && set.word == step.word;
+                    let level = threads[setter].iter().find(sets).map(|set| set.level);
+                    assert_eq!(level, Some(step.level), "seed {seed}: the release has the same scope");
+                    if step.level == Chiplet {
+                        assert!(chiplet(setter) == chiplet(wave) && episode.preemptions == 0, "seed {seed}");
+                    }
+                }
+            }
+        }
+        for level in [WorkGroup, Chiplet, Device, System, Named] {
+            assert!(counts.get(&level).is_some_and(|&count| count > 50), "{level:?}: {counts:?}");
+        }
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The compute units on which the work-groups and wavefronts of a program run.
 
-use super::episode::group_of;
+use super::episode::{Units, group_of};
 use super::layout::{GROUPS_MAX, HOST, WAVES};
 use super::order::Program;
 
@@ -24,8 +24,11 @@ pub(super) struct Residencies {
     pub(super) groups: u8,
     /// The compute unit of each work-group.
     pub(super) cus: [u8; GROUPS_MAX],
+    units: Units,
     /// The number of each wavefront among the wavefronts of its compute unit.
-    pub(super) wavefronts: [u8; WAVES],
+    wavefronts: [u8; WAVES],
+    /// The hardware number of the first wavefront of each compute unit.
+    first_wavefront: u8,
     pub(super) phases: [Phase; GROUPS_MAX],
     /// The wavefronts that may not issue, one bit for each.
     pub(super) stopped: u16,
@@ -36,17 +39,19 @@ pub(super) struct Residencies {
 impl Residencies {
     /// The compute units of work-groups at the start of a program. The work-groups are assigned to
     /// the compute units in turn.
-    pub(super) fn new(program: &Program, cus: u16) -> Residencies {
+    pub(super) fn new(program: &Program, units: Units) -> Residencies {
         let mut residencies = Residencies {
             groups: program.groups,
             cus: [0; GROUPS_MAX],
+            units,
             wavefronts: [0; WAVES],
+            first_wavefront: program.first_wavefront,
             phases: [Phase::Runs; GROUPS_MAX],
             stopped: 0,
             left: program.preemptions,
         };
         for group in 0..usize::from(program.groups) {
-            residencies.cus[group] = (group % usize::from(cus)) as u8;
+            residencies.cus[group] = units.cu(group) as u8;
         }
         let mut counts = [0; GROUPS_MAX];
         for wave in 0..HOST {
@@ -66,6 +71,17 @@ impl Residencies {
     #[inline]
     pub(super) fn cu(&self, wave: usize) -> Option<usize> {
         self.group(wave).map(|group| usize::from(self.cus[group]))
+    }
+
+    /// The chiplet of a wavefront, or `None` for the host.
+    pub(super) fn chiplet(&self, wave: usize) -> Option<usize> {
+        self.cu(wave).map(|cu| self.units.chiplet(cu))
+    }
+
+    /// The hardware number of a wavefront on its compute unit; 0 for the host.
+    #[inline]
+    pub(super) fn wavefront(&self, wave: usize) -> u32 {
+        if wave == HOST { 0 } else { u32::from(self.first_wavefront) + u32::from(self.wavefronts[wave]) }
     }
 
     /// Whether a wavefront may not issue.

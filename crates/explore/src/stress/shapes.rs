@@ -1,4 +1,5 @@
-//! The machines of a stress test, and the homes (chiplets and banks) of their lines.
+//! The machines of a stress test, the numbers of their lines, and the homes (chiplets and banks) of
+//! these lines.
 
 use super::draws::Draws;
 use super::layout::BYTES_MAX;
@@ -70,15 +71,61 @@ pub(super) fn topologies(kinds: &[Kind], chiplets: u16, hosts: u16) -> Vec<Topol
     SHAPES.iter().map(machine).collect()
 }
 
+/// The numbers of the lines that hold the words. The lines of one tag have successive numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lines {
+    /// The binary logarithm of the number of lines of a tag.
+    tag_bits: u32,
+    /// The number of the first tag, and the difference between the numbers of successive tags.
+    first: u64,
+    stride: u64,
+}
+
+impl Lines {
+    /// The first tag and the stride of lines whose numbers have gaps. With these numbers, successive
+    /// tags often have the same fingerprint in a [`CacheArray`](proto::parts::CacheArray), and the
+    /// first ones have the smallest fingerprint.
+    const FIRST: u64 = 232;
+    const STRIDE: u64 = 233;
+
+    pub(super) fn of(topology: &Topology, is_sparse: bool) -> Lines {
+        let (first, stride) = if is_sparse { (Lines::FIRST, Lines::STRIDE) } else { (0, 1) };
+        Lines { tag_bits: topology.lines_per_tag.trailing_zeros(), first, stride }
+    }
+
+    /// The line with this index in memory.
+    #[inline]
+    pub(super) fn at(self, index: usize) -> LineAddr {
+        let (tag, within) = (index >> self.tag_bits, index & ((1 << self.tag_bits) - 1));
+        LineAddr((self.first + tag as u64 * self.stride) << self.tag_bits | within as u64)
+    }
+
+    /// The index of a line in memory: the inverse of [`Lines::at`]. `None` if the line is between
+    /// the lines of memory.
+    #[inline]
+    pub(super) fn index(self, line: LineAddr) -> Option<usize> {
+        let distance = (line.0 >> self.tag_bits).checked_sub(self.first)?;
+        let index = ((distance / self.stride) as usize) << self.tag_bits
+            | (line.0 as usize & ((1 << self.tag_bits) - 1));
+        distance.is_multiple_of(self.stride).then_some(index)
+    }
+
+    /// The numbers as text for a report.
+    pub(super) fn text(self) -> String {
+        let [first, second] = [0, 1].map(|index| self.at(index).0);
+        format!("the first lines have the numbers {first} and {second}")
+    }
+}
+
 /// The homes of lines. A seed decides the chiplet of each tag, as the first access to its page would
 /// do under a first-touch policy if each page had one tag.
-pub(super) fn homes(topology: &Topology, seed: u64) -> Homes {
+pub(super) fn homes(topology: &Topology, lines: Lines, seed: u64) -> Homes {
     let mut homes = Homes::new(topology, topology.lines_per_tag.into());
     if topology.chiplets > 1 {
         let mut draws = Draws::new(!seed);
         homes = homes.with_policy(PagePolicy::FirstTouch);
-        for line in 0..lines_max(topology) as u64 {
-            homes.touch(LineAddr(line), draws.below(usize::from(topology.chiplets)) as u16);
+        for line in 0..lines_max(topology) {
+            homes.touch(lines.at(line), draws.below(usize::from(topology.chiplets)) as u16);
         }
     }
     homes
@@ -120,15 +167,33 @@ mod tests {
     #[test]
     fn the_seed_places_every_line_on_any_chiplet() {
         let topology = topologies(zoo::vi::Vi::KINDS, 4, 1).remove(0);
-        let chiplet = |seed, line| homes(&topology, seed).home(LineAddr(line)).chiplet;
-        for line in 0..lines_max(&topology) as u64 {
+        let numbers = Lines::of(&topology, true);
+        let chiplet = |seed, line| homes(&topology, numbers, seed).home(numbers.at(line)).chiplet;
+        for line in 0..lines_max(&topology) {
             let chiplets: BTreeSet<u16> = (0..64).map(|seed| chiplet(seed, line)).collect();
             assert_eq!(chiplets, (0..4).collect(), "line {line}");
         }
         // Lines of one episode are on different chiplets.
-        let lines = 0..lines_max(&topology) as u64;
+        let lines = 0..lines_max(&topology);
         let of_one: BTreeSet<u16> = lines.map(|line| chiplet(1, line)).collect();
         assert!(of_one.len() > 1);
+    }
+
+    #[test]
+    fn every_line_has_its_own_number() {
+        for topology in topologies(zoo::vi::Vi::KINDS, 1, 1) {
+            for is_sparse in [false, true] {
+                let lines = Lines::of(&topology, is_sparse);
+                let numbers: Vec<LineAddr> = (0..lines_max(&topology)).map(|index| lines.at(index)).collect();
+                assert!(numbers.is_sorted_by(|a, b| a < b));
+                let inverse = numbers.iter().map(|&line| lines.index(line));
+                assert!(inverse.eq((0..numbers.len()).map(Some)));
+                let tags: BTreeSet<u64> = numbers.iter().map(|line| line.0 >> lines.tag_bits).collect();
+                let each = usize::from(topology.lines_per_tag);
+                assert_eq!(tags.len(), numbers.len().div_ceil(each), "lines of a tag stay together");
+                assert_eq!(tags.contains(&(lines.first + 1)), !is_sparse, "sparse lines have gaps");
+            }
+        }
     }
 
     #[test]

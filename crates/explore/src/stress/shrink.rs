@@ -39,6 +39,7 @@ pub(super) fn shrink(
 /// one wavefront). Each smaller episode differs from `episode` by one of these changes:
 ///
 /// * one preemption less, or fewer stages (kernels and steps of the host),
+/// * wavefronts numbered from 0, lines without gaps, or no flag with a chiplet or named scope,
 /// * several sections, one section, one access, or one word of an access removed,
 /// * plain synchronization (by loads and stores) of one section,
 /// * an ordinary load or store in place of one access to atomics,
@@ -48,6 +49,15 @@ fn smaller(episode: &Episode) -> Vec<Episode> {
     let mut all = Vec::new();
     if episode.preemptions > 0 {
         all.push(Episode { preemptions: episode.preemptions - 1, ..episode.clone() });
+    }
+    if episode.first_wavefront > 0 {
+        all.push(Episode { first_wavefront: 0, ..episode.clone() });
+    }
+    if episode.is_sparse {
+        all.push(Episode { is_sparse: false, ..episode.clone() });
+    }
+    if episode.scopes != 0 {
+        all.push(Episode { scopes: 0, ..episode.clone() });
     }
     all.extend(with_fewer_stages(episode));
     let mut size = count / 2;

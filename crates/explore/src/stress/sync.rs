@@ -19,7 +19,10 @@ pub(super) struct Edge {
     remote: bool,
 }
 
+/// The scopes of the first flags of a wavefront. The flag [`FOR_DEVICE`] may have a narrower scope.
 const LEVELS: [Level; 3] = [Level::WorkGroup, Level::Device, Level::System];
+/// The number of a wavefront's flag for the device.
+pub(super) const FOR_DEVICE: usize = 1;
 
 /// The edge that orders section `from` (a list of accesses of one wavefront) before a later
 /// section. `at` holds the work-groups of the two sections; `None` stands for the host.
@@ -30,11 +33,11 @@ pub(super) fn edge(from: usize, at: (Option<usize>, Option<usize>), style: u64, 
     match draw {
         _ if is_of_host => of(2),
         0 => of(2),
-        1 | 2 => of(1),
+        1 | 2 => of(FOR_DEVICE),
         _ if is_near || rules.hints => of(0),
         3..6 if rules.remote => Edge { level: Level::Device, remote: true, ..of(0) },
         6.. if rules.remote => Edge { from, flag: REMOTE_RELEASES, level: Level::WorkGroup, remote: false },
-        _ => of(1),
+        _ => of(FOR_DEVICE),
     }
 }
 
@@ -44,9 +47,17 @@ pub(super) fn flag_of(wave: usize, flag: usize) -> usize {
 }
 
 /// Appends to `thread` the acquire for an edge: an order between two sections (lists of accesses of
-/// one wavefront each). The earlier section is one of the wavefront `wave`.
-pub(super) fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread: &mut Vec<WaveStep>) {
+/// one wavefront each). The earlier section is one of the wavefront `wave`, whose flag for the
+/// device has the scope `wide`.
+pub(super) fn acquire(
+    edge: &Edge,
+    (wave, wide): (usize, Level),
+    style: u64,
+    rules: Rules,
+    thread: &mut Vec<WaveStep>,
+) {
     let &Edge { from, flag, level, remote } = edge;
+    let level = if flag == FOR_DEVICE { wide } else { level };
     let value = from as u32 + 1;
     let step = WaveStep::of_flag(Kind::Await, flag_of(wave, flag), value, Order::Acquire, level);
     let step = WaveStep { remote, ..step };
@@ -67,17 +78,22 @@ pub(super) fn acquire(edge: &Edge, wave: usize, style: u64, rules: Rules, thread
 }
 
 /// Appends to `thread` the release of a flag at the end of section `index` (a list of accesses of
-/// the wavefront `wave`). Before the release, the flag has the value `old`.
+/// the wavefront `wave`, whose flag for the device has the scope `wide`). Before the release, the
+/// flag has the value `old`.
 pub(super) fn release(
     flag: usize,
-    (index, wave): (usize, usize),
+    (index, wave, wide): (usize, usize, Level),
     old: u32,
     style: u64,
     rules: Rules,
     thread: &mut Vec<WaveStep>,
 ) {
     let remote = flag == REMOTE_RELEASES;
-    let level = if remote { Level::Device } else { LEVELS[flag] };
+    let level = match flag {
+        FOR_DEVICE => wide,
+        REMOTE_RELEASES => Level::Device,
+        _ => LEVELS[flag],
+    };
     let value = index as u32 + 1;
     let step = WaveStep::of_flag(Kind::Set, flag_of(wave, flag), value, Order::Release, level);
     let step = WaveStep { remote, ..step };

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use proto::{Channels, SeededFault, Topology};
 
 use super::draws::Draws;
-use super::episode::{Episode, Site, is_kernel};
+use super::episode::{Episode, Site, Units, is_kernel};
 use super::fault::EpisodeFault;
 use super::layout::{DATA, Layout};
 use super::machine::{Machine, RunCounts, Setup};
@@ -14,6 +14,7 @@ use super::order::{Planner, Program};
 use super::report::{Failure, StressReport};
 use super::residencies::Residencies;
 use super::rules::Rules;
+use super::shapes::Lines;
 use super::step::WaveStep;
 use super::{shapes, shrink};
 use crate::subject::Subject;
@@ -62,7 +63,7 @@ impl<'a> Tester<'a> {
             let topology = &self.topologies[at];
             let site = Site {
                 layouts: &self.layouts,
-                cus: topology.cus as u8,
+                units: Units::of(topology),
                 line_shift: topology.line_bytes.trailing_zeros(),
             };
             let episode = Episode::new(of_program, site);
@@ -94,7 +95,8 @@ impl<'a> Tester<'a> {
             Some(machine) => machine,
             empty => empty.insert(Machine::new(self.subject, (&self.topologies[at], at), &self.setup)?),
         };
-        Ok(machine.run(self.planner.plan(episode, self.rules), order))
+        let units = Units::of(&self.topologies[at]);
+        Ok(machine.run(self.planner.plan(episode, units, self.rules), order))
     }
 
     fn failure(
@@ -125,24 +127,33 @@ impl<'a> Tester<'a> {
             let count = counted(small.preemptions.into(), "time");
             machine += &format!(", where a work-group may change its CU up to {count}");
         }
-        let plan = self.planner.plan(&small, self.rules);
+        let units = Units::of(topology);
+        if small.first_wavefront > 0 {
+            machine +=
+                &format!(", where the wavefronts of a CU have numbers from {} on", small.first_wavefront);
+        }
+        if small.is_sparse {
+            machine += &format!(", where {}", Lines::of(topology, true).text());
+        }
+        let plan = self.planner.plan(&small, units, self.rules);
         let layout = &self.layouts[usize::from(small.layout)];
         let used = plan.threads.iter().flatten().fold(0, |used, step| used | step.words);
         let words = (0..DATA).filter(|word| used >> word & 1 == 1).map(|word| layout.text(word)).collect();
-        let program = texts(plan, topology.cus);
+        let program = texts(plan, units);
         Ok(Failure { seed, what, small_what, program, words, machine })
     }
 
     fn describe(&mut self, at: usize, episode: &Episode, fault: &EpisodeFault) -> String {
         let Some((wave, step)) = fault.at else { return fault.what.clone() };
-        let plan = self.planner.plan(episode, self.rules);
+        let units = Units::of(&self.topologies[at]);
+        let plan = self.planner.plan(episode, units, self.rules);
         let text = plan.threads[wave].get(step).map_or_else(String::new, WaveStep::text);
-        format!("{}: {text}: {}", wave_text(wave, plan, self.topologies[at].cus), fault.what)
+        format!("{}: {text}: {}", wave_text(wave, plan, units), fault.what)
     }
 }
 
 /// The operations of a program, by kernel and wavefront.
-fn texts(plan: &Program, cus: u16) -> Vec<(String, Vec<String>)> {
+fn texts(plan: &Program, units: Units) -> Vec<(String, Vec<String>)> {
     let mut texts = Vec::new();
     let (mut begins, mut kernels) = ([0; super::layout::WAVES], 0);
     for stage in &plan.stages {
@@ -153,7 +164,7 @@ fn texts(plan: &Program, cus: u16) -> Vec<(String, Vec<String>)> {
             if steps.is_empty() {
                 continue;
             }
-            let name = wave_text(wave, plan, cus);
+            let name = wave_text(wave, plan, units);
             let name = match stage.is_kernel() {
                 true if plan.stages.len() > 1 => format!("kernel {kernels}: {name}"),
                 false if kernels == 0 => format!("before the first kernel: {name}"),
@@ -167,8 +178,8 @@ fn texts(plan: &Program, cus: u16) -> Vec<(String, Vec<String>)> {
 }
 
 /// The name of a wavefront, with the compute unit on which it starts.
-fn wave_text(wave: usize, plan: &Program, cus: u16) -> String {
-    let residencies = Residencies::new(plan, cus);
+fn wave_text(wave: usize, plan: &Program, units: Units) -> String {
+    let residencies = Residencies::new(plan, units);
     match (residencies.group(wave), residencies.cu(wave)) {
         (Some(group), Some(cu)) if group != cu => {
             format!("wavefront {wave} of work-group {group} on CU {cu}")

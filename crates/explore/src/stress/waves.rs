@@ -81,7 +81,12 @@ impl Machine {
             Kind::Fence => (Op::Fence, 0),
         };
         let group = self.residencies.group(wave).unwrap_or(GROUPS_MAX) as u32;
-        let instance = if step.level == Level::WorkGroup { group } else { 0 };
+        let instance = match step.level {
+            Level::WorkGroup => group,
+            Level::Chiplet => self.residencies.chiplet(wave).unwrap_or_default() as u32,
+            // All wavefronts are in the named scope 0.
+            _ => 0,
+        };
         let mut mask = ByteMask::range(offset, width.bytes());
         let mut data = LineData::default();
         if step.words == 0 {
@@ -101,11 +106,7 @@ impl Machine {
             op,
             order: step.order,
             scope: Scope { level: step.level, instance },
-            issuer: Issuer {
-                work_item: 0,
-                wavefront: u32::from(self.residencies.wavefronts[wave]),
-                work_group: group,
-            },
+            issuer: Issuer { work_item: 0, wavefront: self.residencies.wavefront(wave), work_group: group },
             hints: Hints { remote: step.remote, commutative: step.kind == Kind::Count && !step.remote },
             array: ArrayId(0),
             line,
@@ -120,7 +121,7 @@ impl Machine {
         let layout = &self.layouts[usize::from(program.layout)];
         let place = usize::from(layout.places[word]);
         let offset = place & ((1 << self.line_shift) - 1);
-        (LineAddr((place >> self.line_shift) as u64), offset, layout.widths[word])
+        (self.lines.at(place >> self.line_shift), offset, layout.widths[word])
     }
 
     /// Handles an answer from a node. If a step of a wavefront is answered, the step completes, but
