@@ -95,7 +95,7 @@ fn a_missing_flush_is_shown_by_a_small_program() {
 fn a_write_lost_at_the_end_of_a_kernel_is_shown_by_one_store() {
     let found = failure::<Vi>(&options(Some(without_flush_of(OpClass::KernelEnd))));
     let found = found.expect("memory lacks a stored value");
-    assert!(found.small_what.starts_with("memory has 143 in d15 at the end, expected 1"), "{found}");
+    assert!(found.small_what.starts_with("memory has 147 in d19 at the end, expected 1"), "{found}");
     assert_eq!((found.count("store"), found.operations()), (1, 1), "{found}");
 }
 

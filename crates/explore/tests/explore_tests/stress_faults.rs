@@ -10,9 +10,9 @@ use explore::Subject;
 use explore::stress::{Failure, Options, stress};
 use proto::parts::Host;
 use proto::{
-    Agent, ByteMask, Change, Controller, Cx, Disposition, Hit, Homes, Info, Input, Key, KindLevel, Load,
-    MemoryAccess, NodeId, Op, OpClass, Order, PlanKey, Plans as _, Protocol, Request, RequestInput, RmwKind,
-    SeededFault, SetIndex, Sharing, Slot, TableId, TimerClass, Way, protocol_nodes,
+    Agent, ByteMask, Change, Controller, Cx, Disposition, Hit, Homes, Info, Input, Key, KindLevel, Level,
+    Load, MemoryAccess, NodeId, Op, OpClass, Order, PlanKey, Plans as _, Protocol, Request, RequestInput,
+    RmwKind, SeededFault, SetIndex, Sharing, Slot, TableId, TimerClass, Way, Width, protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{L1Plans, Step};
@@ -32,18 +32,32 @@ proto::symbols! {
         RoundsDirtyMask,
         /// A read-modify-write of several words updates the first one only.
         UpdatesFirstWord,
+        /// A read-modify-write updates the first eight words only.
+        UpdatesEightWords,
+        /// A signed minimum is computed as an unsigned one.
+        MinIsUnsigned,
         /// A compare-and-swap that fails stores all the same.
         StoresOnFailedSwap,
         /// An addition to a word of eight bytes adds to four of them.
         AddsToHalf,
         /// A release of the third wavefront of a compute unit does not flush.
         ThirdWavefront,
+        /// A release of a wavefront with a number from 16 on does not flush.
+        LargeWavefront,
+        /// An acquire at chiplet scope does not invalidate.
+        ChipletScope,
+        /// An acquire at a named scope does not invalidate.
+        NamedScope,
         /// The ninth way of a bank loses a byte when it is evicted.
         NinthWay,
         /// An acquire of the third compute unit does not invalidate.
         ThirdUnit,
+        /// An acquire of the ninth compute unit does not invalidate.
+        NinthUnit,
         /// The third bank loses a byte of each write.
         ThirdBank,
+        /// The fifth bank loses a byte of each write.
+        FifthBank,
         /// A flush that joins another flush under way is answered at the end of that other flush.
         JoinsFlush,
         /// A flush waits only for the acks of earlier writes, and not for those of the writes that
@@ -140,22 +154,44 @@ impl L1 {
 
 /// Changes a request in the way of the seeded fault.
 fn change(req: &mut Request, cx: &Cx<'_, Faulty>) {
-    let relaxes = req.releases() && req.issuer.wavefront == 2 && has(cx, Fault::ThirdWavefront)
-        || req.acquires() && cx.me.index == 2 && has(cx, Fault::ThirdUnit);
+    let wavefront = req.issuer.wavefront;
+    let relaxes_release =
+        wavefront == 2 && has(cx, Fault::ThirdWavefront) || wavefront >= 16 && has(cx, Fault::LargeWavefront);
+    let relaxes_acquire = cx.me.index == 2 && has(cx, Fault::ThirdUnit)
+        || cx.me.index == 8 && has(cx, Fault::NinthUnit)
+        || req.scope.level == Level::Chiplet && has(cx, Fault::ChipletScope)
+        || req.scope.level == Level::Named && has(cx, Fault::NamedScope);
+    let relaxes = req.releases() && relaxes_release || req.acquires() && relaxes_acquire;
     if relaxes && req.is_atomic_access() {
         req.order = Order::Relaxed;
     }
     let Op::Rmw(rmw) = &mut req.op else { return };
-    let first = ByteMask::range(req.mask.first().unwrap_or_default(), rmw.width.bytes());
     if has(cx, Fault::UpdatesFirstWord) {
-        req.mask = first;
+        req.mask = first_words(req.mask, 1, rmw.width);
+    }
+    if has(cx, Fault::UpdatesEightWords) {
+        req.mask = first_words(req.mask, 8, rmw.width);
+    }
+    if rmw.kind == RmwKind::MinS && has(cx, Fault::MinIsUnsigned) {
+        rmw.kind = RmwKind::MinU;
     }
     if matches!(rmw.kind, RmwKind::CompareExchange { .. }) && has(cx, Fault::StoresOnFailedSwap) {
         rmw.kind = RmwKind::Exchange;
     }
-    if rmw.width == proto::Width::W8 && rmw.kind == RmwKind::Add && has(cx, Fault::AddsToHalf) {
-        rmw.width = proto::Width::W4;
+    if rmw.width == Width::W8 && rmw.kind == RmwKind::Add && has(cx, Fault::AddsToHalf) {
+        rmw.width = Width::W4;
     }
+}
+
+/// The mask of the first `count` words of `mask`.
+fn first_words(mask: ByteMask, count: usize, width: Width) -> ByteMask {
+    let (mut words, mut left) = (ByteMask::NONE, mask);
+    for _ in 0..count {
+        let Some(first) = left.first() else { break };
+        let word = ByteMask::range(first, width.bytes());
+        (words, left) = (words.union(word), left.minus(word));
+    }
+    words
 }
 
 /// The mask of all words of four bytes that contain a byte of `mask`.
@@ -295,7 +331,10 @@ impl Controller<Faulty> for Bank {
                 }
                 disposition
             }
-            Input::Message { from, msg } if cx.me.index == 2 && has(cx, Fault::ThirdBank) => {
+            Input::Message { from, msg }
+                if cx.me.index == 2 && has(cx, Fault::ThirdBank)
+                    || cx.me.index == 4 && has(cx, Fault::FifthBank) =>
+            {
                 let mut msg = *msg;
                 proto::Message::forget_byte(&mut msg);
                 self.bank.step(Input::Message { from, msg: &msg }, cx)
@@ -476,12 +515,19 @@ fn a_fault_of_every_dimension_is_found_reproducibly() {
         (Fault::HitsOnOverlap, 200),
         (Fault::RoundsDirtyMask, 200),
         (Fault::UpdatesFirstWord, 200),
+        (Fault::UpdatesEightWords, 4_000),
+        (Fault::MinIsUnsigned, 1_000),
         (Fault::StoresOnFailedSwap, 200),
         (Fault::AddsToHalf, 2_000),
         (Fault::ThirdWavefront, 1_000),
+        (Fault::LargeWavefront, 1_000),
+        (Fault::ChipletScope, 1_000),
+        (Fault::NamedScope, 1_000),
         (Fault::NinthWay, 2_000),
         (Fault::ThirdUnit, 200),
+        (Fault::NinthUnit, 2_000),
         (Fault::ThirdBank, 200),
+        (Fault::FifthBank, 1_000),
         (Fault::JoinsFlush, 20_000),
         (Fault::FlipsParityEarly, 5_000),
         (Fault::OffersLate, 2_000),
@@ -548,7 +594,8 @@ fn protocols_without_epochs_need_the_order_of_channels() {
         if has_epochs && zoo::reads_stale_copies(info.name) {
             continue;
         }
-        let options = Options { overtaking: true, ..options(None, 4_000) };
+        let episodes = if has_epochs { 4_000 } else { 20_000 };
+        let options = Options { overtaking: true, ..options(None, episodes) };
         let found =
             stress(&subjects::explored(info.name).expect("a protocol"), &options).expect("known claims");
         // No failure without the order of channels is known of the protocols with epochs.
