@@ -86,8 +86,7 @@ pub(crate) fn positive(found: Interval) -> Status {
 /// Finds the status of a claim from one measured number. The claim must not be of the kind `order`.
 pub(crate) fn figure(claim: &Claim, measured: f64) -> Status {
     let holds = |holds: bool| if holds { Status::Reproduced } else { Status::Contradicted };
-    // For a published range, the comparison uses the end of the range that is nearest to the
-    // measured value.
+    // The nearest number of a published range. It equals a measured value inside of the range.
     let published = match (claim.value, claim.low, claim.high) {
         (Some(value), _, _) => value,
         (None, Some(low), Some(high)) => measured.clamp(low.min(high), high.max(low)),
@@ -97,8 +96,9 @@ pub(crate) fn figure(claim: &Claim, measured: f64) -> Status {
         Kind::Exact => holds(measured == published),
         Kind::AtLeast => holds(measured >= published),
         Kind::AtMost => holds(measured <= published),
-        Kind::Number if claim.value.is_none() && measured == published => Status::Reproduced,
-        Kind::Number => number(claim.unit, published, measured),
+        Kind::Number if claim.value.is_some() => number(claim.unit, published, measured),
+        Kind::Number if measured == published => Status::Reproduced,
+        Kind::Number => outside(claim.unit, published, measured),
         Kind::Order => Status::NotRun,
     }
 }
@@ -115,6 +115,13 @@ fn number(unit: Unit, published: f64, measured: f64) -> Status {
         false if says_none => Status::Contradicted,
         false => Status::Direction,
     }
+}
+
+/// Finds the status of a measured value outside of a published range. `end` is the nearest end of
+/// the range. A range has no tolerance, so the value never counts as reproduced.
+fn outside(unit: Unit, end: f64, measured: f64) -> Status {
+    let (end, measured) = (sign(effect(unit, end)), sign(effect(unit, measured)));
+    if end != 0 && measured == end { Status::Direction } else { Status::Contradicted }
 }
 
 /// The smallest and the largest count that agree with the published count of a claim. Counts are
@@ -220,6 +227,29 @@ mod tests {
     }
 
     #[test]
+    fn a_range_is_reproduced_inside_only() {
+        let range = |unit, low, high| Claim {
+            value: None,
+            low: Some(low),
+            high: Some(high),
+            ..claim(Kind::Number, unit, 0.0)
+        };
+        // A published number 102 would agree with 143, because a quarter of its logarithm is 1.16.
+        let queue = range(Unit::Count, 0.5, 102.0);
+        assert_eq!([0.5, 1.0, 102.0].map(|count| figure(&queue, count)), [Status::Reproduced; 3]);
+        assert_eq!([0.49, 102.001, 143.0].map(|count| figure(&queue, count)), [Status::Direction; 3]);
+        let gain = range(Unit::Ratio, 1.03, 1.1);
+        assert_eq!([1.02, 1.029, 1.101].map(|ratio| figure(&gain, ratio)), [Status::Direction; 3]);
+        // No change has no sign.
+        assert_eq!([0.9, 1.0, 1.004].map(|ratio| figure(&gain, ratio)), [Status::Contradicted; 3]);
+        assert_eq!(figure(&gain, f64::NAN), Status::Contradicted);
+        // The end 0 says that nothing changes, so every value beyond it has another sign.
+        let share = range(Unit::Fraction, 0.0, 0.2);
+        assert_eq!([0.0, 0.2].map(|value| figure(&share, value)), [Status::Reproduced; 2]);
+        assert_eq!([-0.1, 0.3].map(|value| figure(&share, value)), [Status::Contradicted, Status::Direction]);
+    }
+
+    #[test]
     fn an_order_needs_differences_of_one_sign_and_likeness_two_percent() {
         use Status::{Contradicted, Inconclusive, Reproduced};
         let of = |mean: f64, half: f64, relation| {
@@ -264,7 +294,8 @@ mod tests {
         assert_eq!(mean_figure(&none, at(0.9, 1.0, 1.1)), Status::Inconclusive);
         let range =
             Claim { value: None, low: Some(1.03), high: Some(1.1), ..claim(Kind::Number, Unit::Ratio, 0.0) };
-        assert_eq!(mean_figure(&range, at(1.0, 1.01, 1.02)), Status::Inconclusive);
+        assert_eq!(mean_figure(&range, at(1.0, 1.01, 1.02)), Status::Direction);
+        assert_eq!(mean_figure(&range, at(1.0, 1.01, 1.03)), Status::Inconclusive);
         assert_eq!(mean_figure(&range, at(0.98, 0.99, 1.0)), Status::Contradicted);
         assert_eq!(mean_figure(&range, at(1.0, 1.2, 1.4)), Status::Inconclusive);
         assert_eq!(mean_figure(&range, at(1.04, 1.05, 1.06)), Status::Reproduced);
