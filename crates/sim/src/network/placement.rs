@@ -4,8 +4,8 @@
 //! The compute units of a chiplet are spread evenly over its nodes, and so are the banks of the
 //! shared levels: over the area of a grid, or along its edge ([`BankNodes`]). On a crossbar with
 //! enough ports, compute units take the first ports and banks the ports after them. A component
-//! that exists only once is at the middle node of the first chiplet; the host is at the first node
-//! of that chiplet. The memory of a bank's lines is attached beside the bank, even if a protocol
+//! that exists only once is at the middle node of the first chiplet, and on a crossbar at its last
+//! port; the host is at the first node of that chiplet. The memory of a bank's lines is attached beside the bank, even if a protocol
 //! has no controller there.
 
 use proto::Per;
@@ -175,6 +175,34 @@ mod tests {
         let nodes: Vec<NocNode> = (0..8).map(|index| placement.node(&level, index)).collect();
         let banks: Vec<NocNode> = sites.iter().map(|&bank| placement.memory(bank, 4)).collect();
         assert_eq!(nodes, banks);
+    }
+
+    #[test]
+    fn the_epoch_management_unit_has_a_port_of_its_own() {
+        let files = [
+            include_str!("../../../../systems/stc-8cu.toml"),
+            include_str!("../../../../systems/stc-16cu.toml"),
+            include_str!("../../../../systems/stc-32cu.toml"),
+        ];
+        for file in files {
+            let system: System = toml::from_str(file).unwrap();
+            let placement = Placement::new(&system, &Noc::new(&system.noc).unwrap());
+            let (cus, banks) = (system.cu.count, system.l2.banks);
+            let alone = LevelInfo {
+                name: "emu".to_owned(),
+                per: Per::Machine,
+                count: 1,
+                has_lines: false,
+                miss_registers: 0,
+                height: 1,
+                beside: None,
+                like: None,
+            };
+            let l2: Vec<NocNode> = (0..banks).map(|bank| placement.memory(bank, banks)).collect();
+            let ports: Vec<NocNode> = (cus..cus + banks).map(|port| NocNode(port as u16)).collect();
+            assert_eq!(l2, ports, "{}", system.name);
+            assert_eq!(placement.node(&alone, 0), NocNode((cus + banks) as u16), "{}", system.name);
+        }
     }
 
     /// The numbers of banks in each column and in each row.
