@@ -222,7 +222,7 @@ fn a_spread_needs_two_values_and_no_other_key() {
             "unknown scenario of this figure `nowhere`",
         ),
     ] {
-        let folder = changed(name, "seeds = 3", "seeds = 2");
+        let folder = changed(name, "seeds = 1", "seeds = 2");
         let figure = include_str!("../../../../experiments/stc/fig1.toml");
         let measure = format!("{figure}\n[[measure]]\nclaim = \"stc.72.queue\"\n{text}\n");
         fs::write(folder.join("fig1.toml"), measure).unwrap();
