@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use kernel::Launch;
+use kernel::reference::{Observer, Options, run_observed};
 use lab::paper::{Paper, Plan, Request};
 use lab::results::{Measured, Results, Row, RowKey, Scored, Status};
 use lab::systems::Systems;
@@ -165,6 +167,28 @@ fn an_input_has_the_size_and_the_settings_of_its_file() {
     let described = with(&["fig8"], |_| 1).inputs;
     let lulesh = described.iter().find(|input| input.name == "lulesh").unwrap();
     assert_eq!((lulesh.source.as_str(), lulesh.graph.as_str()), ("generated", "size small, steps=130"));
+}
+
+/// An observer that counts the launches of a program.
+struct Launches(usize);
+
+impl Observer for Launches {
+    fn launch(&mut self, _: &Launch) {
+        self.0 += 1;
+    }
+}
+
+#[test]
+fn the_programs_make_as_many_launches_as_those_of_the_paper() {
+    let plan = plan(&["fig8"]);
+    // Sections 6 and 7.1. The program of snapc is one time step.
+    for (input, published) in [("lulesh", 3380), ("snapc", 2992), ("cache-reuse", 10)] {
+        let (_, task) = plan.runs().find(|(key, _)| key.input == input).unwrap();
+        let mut launches = Launches(0);
+        let program = task.experiment.instance().unwrap().program;
+        run_observed(program, &Options::default(), &mut launches).map_err(|error| error.to_string()).unwrap();
+        assert_eq!(launches.0, published, "{input}");
+    }
 }
 
 /// Writes a folder with a copy of `paper.toml` in which `from` is replaced by `to`, and with the
