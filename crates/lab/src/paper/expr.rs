@@ -4,10 +4,11 @@
 //! a counter or an energy of one run) is a name, followed in brackets by a scenario (a protocol and
 //! a policy) and optionally a variant (a named group of changes of the machine and the settings).
 //! `.` is the current scenario, and a name without brackets means `[.]`. The operators are
-//! `+ - * /`, `max(...)` and `min(...)`. A name may also be a definition in `paper.toml`. An order
-//! is one or more comparisons joined by `and`: `speedup[hlrc] >= speedup[rsp] and
-//! speedup[rsp] < 1`. `machine.KEY` is a number of the machine of the variant, and `setting.NAME`
-//! the value that the protocol's setting has there.
+//! `+ - * /`, `max(...)`, `min(...)`, `exp2(x)` (two to the power of `x`), `bits(x)` (the number of
+//! binary digits of `x`) and `below(x, y)` (1 if `x` is below `y`, and 0 otherwise). A name may also
+//! be a definition in `paper.toml`. An order is one or more comparisons joined by `and`:
+//! `speedup[hlrc] >= speedup[rsp] and speedup[rsp] < 1`. `machine.KEY` is a number of the machine of
+//! the variant, and `setting.NAME` the value that the protocol's setting has there.
 
 use core::fmt;
 use std::collections::BTreeMap;
@@ -22,17 +23,56 @@ pub enum Expr {
     Quantity(String, At),
     /// Two expressions joined by an operator.
     Binary(char, Box<Expr>, Box<Expr>),
-    /// The largest or the smallest of several expressions.
-    Extreme(Extreme, Vec<Expr>),
+    /// A function of one or more expressions.
+    Call(Function, Vec<Expr>),
 }
 
-/// The maximum or the minimum.
+/// A function of one or more values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Extreme {
+pub enum Function {
     /// The largest of several values.
     Max,
     /// The smallest of several values.
     Min,
+    /// Two to the power of the value.
+    Exp2,
+    /// The number of binary digits of the value, without its fraction.
+    Bits,
+    /// 1 if the first value is below the second value, and 0 otherwise.
+    Below,
+}
+
+impl Function {
+    fn find(name: &str) -> Option<Function> {
+        match name {
+            "max" => Some(Function::Max),
+            "min" => Some(Function::Min),
+            "exp2" => Some(Function::Exp2),
+            "bits" => Some(Function::Bits),
+            "below" => Some(Function::Below),
+            _ => None,
+        }
+    }
+
+    /// The number of values that the function takes. `None` if it takes any number of values.
+    fn arity(self) -> Option<usize> {
+        match self {
+            Function::Max | Function::Min => None,
+            Function::Exp2 | Function::Bits => Some(1),
+            Function::Below => Some(2),
+        }
+    }
+
+    fn value(self, of: &[f64]) -> f64 {
+        let all = of.iter().copied();
+        match self {
+            Function::Max => all.fold(f64::NEG_INFINITY, f64::max),
+            Function::Min => all.fold(f64::INFINITY, f64::min),
+            Function::Exp2 => all.sum::<f64>().exp2(),
+            Function::Bits => f64::from(u64::BITS - (all.sum::<f64>() as u64).leading_zeros()),
+            Function::Below => f64::from(u8::from(of[0] < of[1])),
+        }
+    }
 }
 
 /// The run that a quantity belongs to, given by its scenario (a protocol and a policy) and its
@@ -121,17 +161,18 @@ impl Expr {
             Expr::Quantity(..) => true,
             Expr::Binary('-', ..) => false,
             Expr::Binary(_, left, right) => left.is_amount() && right.is_amount(),
-            Expr::Extreme(Extreme::Max, all) => all.iter().any(Expr::is_amount),
-            Expr::Extreme(Extreme::Min, all) => all.iter().all(Expr::is_amount),
+            Expr::Call(Function::Max, all) => all.iter().any(Expr::is_amount),
+            Expr::Call(Function::Min, all) => all.iter().all(Expr::is_amount),
+            Expr::Call(Function::Exp2 | Function::Bits | Function::Below, _) => true,
         }
     }
 
-    /// The number of terms of the expression. Each number, quantity, maximum and minimum is a term.
+    /// The number of terms of the expression. Each number, quantity and function is a term.
     fn terms(&self) -> usize {
         match self {
             Expr::Number(_) | Expr::Quantity(..) => 1,
             Expr::Binary(_, left, right) => left.terms() + right.terms(),
-            Expr::Extreme(_, of) => 1 + of.iter().map(Expr::terms).sum::<usize>(),
+            Expr::Call(_, of) => 1 + of.iter().map(Expr::terms).sum::<usize>(),
         }
     }
 
@@ -166,12 +207,9 @@ impl Expr {
                     _ => Ok(left / right),
                 }
             }
-            Expr::Extreme(which, of) => {
+            Expr::Call(function, of) => {
                 let values = of.iter().map(|expr| expr.value(quantity)).collect::<Result<Vec<_>, _>>()?;
-                Ok(match which {
-                    Extreme::Max => values.into_iter().fold(f64::NEG_INFINITY, f64::max),
-                    Extreme::Min => values.into_iter().fold(f64::INFINITY, f64::min),
-                })
+                Ok(function.value(&values))
             }
         }
     }
@@ -186,7 +224,7 @@ impl Expr {
                 left.quantities(visit);
                 right.quantities(visit);
             }
-            Expr::Extreme(_, of) => of.iter().for_each(|expr| expr.quantities(visit)),
+            Expr::Call(_, of) => of.iter().for_each(|expr| expr.quantities(visit)),
         }
     }
 
@@ -199,7 +237,9 @@ impl Expr {
             Expr::Binary(operator, left, right) => {
                 Expr::Binary(*operator, Box::new(left.renamed(name)), Box::new(right.renamed(name)))
             }
-            Expr::Extreme(which, of) => Expr::Extreme(*which, of.iter().map(|e| e.renamed(name)).collect()),
+            Expr::Call(function, of) => {
+                Expr::Call(*function, of.iter().map(|expr| expr.renamed(name)).collect())
+            }
         }
     }
 
@@ -216,7 +256,7 @@ impl Expr {
             Expr::Binary(operator, left, right) => {
                 Expr::Binary(*operator, Box::new(left.placed(at)), Box::new(right.placed(at)))
             }
-            Expr::Extreme(which, of) => Expr::Extreme(*which, of.iter().map(|e| e.placed(at)).collect()),
+            Expr::Call(function, of) => Expr::Call(*function, of.iter().map(|e| e.placed(at)).collect()),
         }
     }
 }
@@ -249,7 +289,7 @@ impl Comparison {
 const DEPTH_MAX: u32 = 32;
 
 /// The maximum number of terms of an expression, or of an order (comparisons joined by `and`). Each
-/// number, quantity, maximum and minimum is a term. The terms of the definitions that the
+/// number, quantity and function is a term. The terms of the definitions that the
 /// expression uses are included. This limit also bounds the depth of the expression's tree, and so
 /// the depth of recursive functions.
 const TERMS_MAX: usize = 1000;
@@ -385,20 +425,9 @@ impl Parser<'_> {
         let name = self.rest()[..end].to_owned();
         let from = self.at;
         self.at += end;
-        let extreme = match name.as_str() {
-            "max" => Some(Extreme::Max),
-            "min" => Some(Extreme::Min),
-            _ => None,
-        };
-        if let Some(extreme) = extreme {
+        if let Some(function) = Function::find(&name) {
             self.count(1, from)?;
-            self.expect("(")?;
-            let mut of = vec![self.sum()?];
-            while self.take(",") {
-                of.push(self.sum()?);
-            }
-            self.expect(")")?;
-            return Ok(Expr::Extreme(extreme, of));
+            return self.call(function);
         }
         let at = if self.take("[") { self.place()? } else { At::default() };
         let defined = self.definitions.get(&name);
@@ -407,6 +436,20 @@ impl Parser<'_> {
             Some(defined) => defined.placed(&at),
             None => Expr::Quantity(name, at),
         })
+    }
+
+    /// The values of a function, in brackets.
+    fn call(&mut self, function: Function) -> Result<Expr, ExprError> {
+        self.expect("(")?;
+        let mut of = vec![self.sum()?];
+        while function.arity().is_none_or(|arity| of.len() < arity) && self.take(",") {
+            of.push(self.sum()?);
+        }
+        if function.arity().is_some_and(|arity| of.len() < arity) {
+            return self.wrong("`,` and a further value");
+        }
+        self.expect(")")?;
+        Ok(Expr::Call(function, of))
     }
 
     fn place(&mut self) -> Result<At, ExprError> {
@@ -459,6 +502,9 @@ mod tests {
         assert_eq!(value("speedup"), Ok(2.5));
         assert_eq!(value("speedup[a-b @ 8cu] + cycles[ a-b @ 8cu ]"), Ok(101.0));
         assert_eq!(value("max(1, cycles, 2) + min(3,messages.GetS)"), Ok(7.0));
+        assert_eq!(value("exp2(cycles) + exp2(0)"), Ok(17.0));
+        assert_eq!(value("100 * bits(7) + 10 * bits(8) + bits(0)"), Ok(340.0));
+        assert_eq!(value("below(cycles, 5) + below(cycles, 4) + below(3, 2)"), Ok(1.0));
         assert_eq!(value("1 / (cycles - 4)"), Err(NoValue::Undefined));
         assert_eq!(value("cycles[x]"), Err(NoValue::Missing("cycles of x".to_owned())));
     }
@@ -513,6 +559,8 @@ mod tests {
         assert_eq!(wrong("(1"), (2, "found the end, expected `)`".to_owned()));
         assert_eq!(wrong("1 2").0, 2);
         assert_eq!(wrong("a[").0, 2);
+        assert_eq!(wrong("exp2(1, 2)"), (6, "found `,`, expected `)`".to_owned()));
+        assert_eq!(wrong("below(1)"), (7, "found `)`, expected `,` and a further value".to_owned()));
         assert_eq!(wrong("a[x @]").0, 2);
         assert_eq!(wrong("1.2.3").0, 0);
         assert_eq!(wrong("é").0, 0);

@@ -221,6 +221,8 @@ pub(super) enum Fold {
     Min,
     /// The largest of the values.
     Max,
+    /// The sum of the values.
+    Sum,
     /// No combination: the claim must hold for each input.
     Each,
 }

@@ -69,7 +69,7 @@ fn measures_bar(figure: &FigurePlan, measure: &Measure, shown: &Expr, inputs: &[
     let is_over_them = match measure.fold {
         Fold::Mean => measure.inputs == inputs,
         Fold::Each => inputs.len() == 1 && measure.inputs.contains(&inputs[0]),
-        Fold::Geomean | Fold::Min | Fold::Max => false,
+        Fold::Geomean | Fold::Min | Fold::Max | Fold::Sum => false,
     };
     is_over_them && expr.placed(&at(scenario, variant)) == *shown
 }

@@ -135,6 +135,7 @@ impl Evaluation<'_> {
             Fold::Geomean => geometric_mean,
             Fold::Min => |values| values.iter().copied().reduce(f64::min),
             Fold::Max => |values| values.iter().copied().reduce(f64::max),
+            Fold::Sum => |values| Some(values.iter().sum()),
         };
         let values = self.folded(expr, here, &measure.inputs, fold)?;
         let found = interval_of(expr, &values).ok_or(NoValue::Undefined)?;
