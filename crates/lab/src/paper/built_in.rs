@@ -61,6 +61,7 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 5] = [
         "fig1.toml",
         "fig8.toml",
         "fig9.toml",
+        "fig9-no-acquire.toml",
         "fig10.toml",
         "fig11.toml",
         "fig12.toml",
