@@ -66,6 +66,7 @@ fn equal_runs_reproduce_only_claims_of_no_change_and_of_the_machine() {
         "stc.72.queue",
         // The synthetic counts are in the published range.
         "stc.72.queue.max",
+        "stc.72.queue.most",
         "stc.75.storage.tcs",
     ];
     assert_eq!(ids(Status::Reproduced), reproduced);
@@ -86,6 +87,31 @@ fn the_storage_of_the_queue_follows_the_setting_of_the_protocol() {
         assert_eq!(status("stc.75.storage.tcs", variant), Status::Reproduced, "{variant}");
     }
     assert_eq!(claim(&results, "stc.75.storage").measured.as_f64(), Some(8192.0));
+}
+
+#[test]
+fn most_workloads_are_counted_by_the_occupancy_of_their_queues() {
+    // 16 workloads with the mean 31.75, of which some have 32.
+    let most = |full: &[&str]| {
+        let plan = plan(&["queue"]);
+        let row = |key: &RowKey| {
+            let blocked = if full.contains(&key.input.as_str()) { 256 } else { 254 };
+            let counters = [
+                ("l1_writes_blocked_at_changes", blocked),
+                ("emu_epoch_changes", 1),
+                ("l1_writes_blocked_peak", 9),
+            ];
+            let counters = counters.map(|(name, count)| (name.to_owned(), count));
+            let measured =
+                Measured { answer_ok: true, counters: BTreeMap::from(counters), ..Measured::default() };
+            Row { key: key.clone(), system: String::new(), measured }
+        };
+        let results = plan.evaluate(plan.runs().map(|(key, _)| row(key)).collect());
+        let found = claim(&results, "stc.72.queue.most");
+        (found.measured.as_f64().unwrap(), found.status)
+    };
+    assert_eq!(most(&["fft", "cache-reuse"]), (14.0, Status::Reproduced));
+    assert_eq!(most(&["fft", "cache-reuse", "nn"]), (13.0, Status::Contradicted));
 }
 
 #[test]
