@@ -72,6 +72,7 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 5] = [
         "small-l1.toml",
         "cacheless.toml",
         "tcs.toml",
+        "leases.toml",
         "peers.toml",
         "repairs.toml",
         "storage.toml",

@@ -171,8 +171,12 @@ impl Plan {
     ) -> Result<Task, Error> {
         let settings = self.paper.settings(scenario, input, variant, &self.overrides)?;
         let graph = self.graphs.get(&input.name).cloned();
+        // Settings of other protocols do not matter. Without them, runs that differ only in such a
+        // setting have equal tasks.
+        let mut system = variant.system.clone();
+        system.protocol.retain(|protocol, _| protocol == scenario.scenario.protocol);
         let experiment = Experiment {
-            system: variant.system.clone(),
+            system,
             machine: Changes::default(),
             scenario: scenario.scenario.clone(),
             workload: input.workload,

@@ -159,6 +159,16 @@ fn most_workloads_are_counted_by_the_occupancy_of_their_queues() {
 }
 
 #[test]
+fn a_run_is_shared_by_variants_that_set_other_protocols() {
+    let plan = plan(&["leases"]);
+    let leases = |scenario: &str| {
+        let of = plan.runs().filter(|(key, _)| key.scenario == scenario && key.input == "nn");
+        of.map(|(_, task)| task.id.clone()).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!(["baseline", "mb", "tcs"].map(leases), [1, 1, 4]);
+}
+
+#[test]
 fn a_geometric_mean_is_over_its_inputs() {
     // Two of the five inputs are twice as fast.
     let fast = |input: &str| ["lulesh", "bc"].contains(&input);
