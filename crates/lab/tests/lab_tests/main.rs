@@ -28,6 +28,7 @@ mod scenarios;
 mod stc;
 mod studies;
 mod suite;
+mod table2;
 mod tasks;
 #[path = "../../../explore/tests/explore_tests/toys/mod.rs"]
 mod toys;

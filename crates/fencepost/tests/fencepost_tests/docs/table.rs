@@ -174,7 +174,7 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "an hour",
     ),
     ("fencepost reproduce hrf", "fencepost reproduce hrf --figure litmus", "minutes"),
-    ("fencepost reproduce stc", "fencepost reproduce stc --figure storage --seeds 1", "half an hour"),
+    ("fencepost reproduce stc", "fencepost reproduce stc --figure storage --seeds 1", "a quarter of an hour"),
     (
         "fencepost reproduce stc --figure fig8 --seeds 1",
         "fencepost reproduce stc --figure storage --seeds 1",
