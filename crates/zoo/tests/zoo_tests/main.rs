@@ -6,10 +6,10 @@
 mod apu;
 mod conformance;
 mod declared;
-mod figure7;
 mod gpu_vi;
 mod moesi;
 mod progress;
 mod quick_release;
+mod stc;
 mod table3;
 mod tc;
