@@ -5,7 +5,7 @@ use explore::claim::Claim;
 use explore::verify::Test;
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject};
 use proto::{Protocol, WritePolicy};
-use zoo::stc::lacking::{AReturn, AnEnd, AnEpoch, Announcement};
+use zoo::stc::lacking::{AReturn, AnEnd, AnEpoch, Announcement, Sweep};
 use zoo::stc::{StcAb, StcAbRepaired, StcEs, StcEsRepaired, StcMb, StcMbRepaired, StcNv, StcNvRepaired};
 
 /// A program that passes a message: the reader may have a copy of `x` when it reads the flag `f`.
@@ -94,6 +94,16 @@ fn each_repair_is_needed() {
     assert_eq!(fault::<StcNv>(&together), Some(Fault::Outcome));
     assert_eq!(fault::<Announcement>(&together), Some(Fault::Outcome));
     for text in [&apart, &together] {
+        assert_eq!(fault::<StcNvRepaired>(text), None);
+    }
+}
+
+/// The sweep compares lines with the epoch that ends. If the register of the current epoch changes
+/// first, the reader keeps its copy of `x` beyond the epoch in which `x` is written.
+#[test]
+fn the_sweep_comes_before_the_change_of_the_register() {
+    for text in [&message(&["x", "f"]), &message(&["x", "y", "f"])] {
+        assert_eq!(fault::<Sweep>(text), Some(Fault::Outcome));
         assert_eq!(fault::<StcNvRepaired>(text), None);
     }
 }

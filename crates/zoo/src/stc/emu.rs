@@ -65,7 +65,7 @@ impl Emu {
     fn next_epochs(&self, wanted: &[Option<LineAddr>], params: &Params) -> Vec<u32> {
         let turns = (1..=params.epochs).map(|turn| (self.last + turn) % params.epochs);
         let may_be = |&epoch: &u32| match params.variant.without {
-            None => true,
+            None | Some(Rule::SweepComesFirst) => true,
             Some(Rule::EveryBandHasAnEpoch) => epoch + 1 != params.epochs,
             Some(Rule::EpochsEnd) => false,
             Some(Rule::EpochsReturn) => epoch > self.last,

@@ -2,7 +2,7 @@
 //! (the time in which their lines may be written).
 
 use super::tables::{Action, Event, L1Plans, L1Table, State, Step};
-use super::{EMU, Grant, Params, Stc, ToEmu, ToL1};
+use super::{EMU, Grant, Params, Rule, Stc, ToEmu, ToL1};
 use crate::parts::{self, AccessSite, FirstLevel, Operand, ResourceNeeds, answer, first_lines};
 use proto::parts::{AckCounts, Lines, Place, peers};
 use proto::{
@@ -45,6 +45,10 @@ pub struct L1<const REPAIRED: bool> {
     /// The writes under way, oldest first. The writes that are not issued form the blocked-store
     /// queue.
     writes: Vec<Write>,
+    /// For each set, whether no access has reached it since the epochs changed, so that it may hold
+    /// copies of lines that may be written now. The first access to the set removes these copies,
+    /// and the sweep at the end of the epochs removes them from the sets without an access.
+    stale: Vec<bool>,
     /// The epochs (times in which certain bands of lines may be written) that are in force at this
     /// compute unit.
     granted: Grant,
@@ -66,6 +70,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
             cache: FirstLevel::new(level, State::I),
             uncached: Vec::new(),
             writes: Vec::new(),
+            stale: vec![false; level.array.sets as usize],
             granted: Grant::first(params),
             change: Change::None,
             demanded: 0,
@@ -139,10 +144,20 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         let place = self.cache.array.place(line, cx.world.homes);
         let event = if self.is_open(line) { Event::LoadU } else { Event::Load };
         let (state, _) = Lines::<P>::classify(self, place, event, Operand::Nothing);
-        let fetches = state == State::I;
-        let needs = ResourceNeeds { entry: false, register: fetches, way: fetches && event == Event::Load };
-        if let Some(lacks) = self.cache.lacks(place, needs, cx) {
+        let fetches = state == State::I || state == State::V && event == Event::LoadU;
+        let leaving = self.leaving(place);
+        let way = fetches && event == Event::Load;
+        let needs = ResourceNeeds { entry: false, register: fetches, way };
+        let before = ResourceNeeds { way: way && leaving.is_empty(), ..needs };
+        if let Some(lacks) = self.cache.lacks(place, before, cx) {
             return lacks;
+        }
+        // A load that waits for a fill under way does not reach the set.
+        if matches!(state, State::I | State::V) {
+            let touched = self.touch(place.set, &leaving, cx).unless_done();
+            if let Some(other) = touched.or_else(|| self.cache.lacks(place, needs, cx)) {
+                return other;
+            }
         }
         let disposition = self.transition(place, state, event, Operand::Request(ask), cx);
         if event == Event::LoadU && matches!(disposition, Disposition::Wait(_)) {
@@ -181,6 +196,11 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
 
     /// Sends a write to the bank.
     fn write<P: Stc>(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, P>) -> Disposition {
+        let place = self.cache.array.place(ask.req.line, cx.world.homes);
+        let leaving = self.leaving(place);
+        if let Some(other) = self.touch(place.set, &leaving, cx).unless_done() {
+            return other;
+        }
         match self.event(ask.req.line, Event::Store, Operand::Request(ask), cx) {
             Disposition::Done => Disposition::Stall(Key::Slot(ask.slot)),
             other => other,
@@ -220,14 +240,57 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         cx.fx.send(EMU, ToEmu::EpochDemand { line, adapts });
     }
 
-    /// Removes the copies of those lines that may be written in the epochs that `next` grants.
-    fn give_up<P: Stc>(&mut self, next: Grant, cx: &mut Cx<'_, P>) -> Disposition {
-        self.event_of_all(|line, _| next.contains(line), Event::Epoch, Operand::Nothing, cx)
+    /// The lines that the first access to a set in these epochs removes: those that may be written
+    /// now. The line of the access itself is not among them, because the row of the access removes
+    /// it. Empty if an earlier access has reached the set.
+    fn leaving(&self, place: Place) -> Vec<LineAddr> {
+        if !self.stale[place.set.0 as usize] {
+            return Vec::new();
+        }
+        let array = &self.cache.array;
+        let ways = array.in_set(place.set).filter(|&way| REPAIRED || array.state(way) == State::V);
+        let lines = ways.filter_map(|way| array.line(way));
+        lines.filter(|&line| line != place.line && self.is_open(line)).collect()
+    }
+
+    /// Removes these lines from a set that an access reaches.
+    fn touch<P: Stc>(&mut self, set: SetIndex, leaving: &[LineAddr], cx: &mut Cx<'_, P>) -> Disposition {
+        self.stale[set.0 as usize] = false;
+        self.remove(leaving, cx)
+    }
+
+    fn remove<P: Stc>(&mut self, lines: &[LineAddr], cx: &mut Cx<'_, P>) -> Disposition {
+        let mut removed = lines.iter().map(|&line| self.event(line, Event::Epoch, Operand::Nothing, cx));
+        removed.find(|disposition| *disposition != Disposition::Done).unwrap_or(Disposition::Done)
+    }
+
+    /// Ends the epochs in force for the copies in the cache. The sweep removes the copies of lines
+    /// of these epochs from the sets that no access has reached. Then the sets await the first
+    /// access in the epochs `next`.
+    fn sweep<P: Stc>(&mut self, next: Grant, cx: &mut Cx<'_, P>) -> Disposition {
+        // A sweep that compares lines with the coming epochs spares the lines of the ended epochs.
+        let is_late = cx.world.params.variant.without == Some(Rule::SweepComesFirst);
+        let ended = if is_late { next } else { self.granted };
+        let array = &self.cache.array;
+        let mut left = Vec::new();
+        for line in array.occupied(Way(0)).filter_map(|way| array.line(way)) {
+            let set = array.set(line, cx.world.homes);
+            if ended.contains(line) && self.stale[set.0 as usize] {
+                left.push(line);
+            }
+            // An access that waits for a way can now remove this line and take its way.
+            if next.contains(line) && cx.has_way_waiter(set) {
+                cx.fx.wake(Key::Way(set));
+            }
+        }
+        self.stale.fill(true);
+        self.remove(&left, cx)
     }
 
     /// If this compute unit prepares for a change of epochs (of the bands of lines that may be
     /// written) and its last pending write is complete, tells the epoch management unit that it is
-    /// ready. Then removes the copies of lines whose epochs the epoch management unit has announced.
+    /// ready. From then on, loads of lines whose epochs the epoch management unit has announced do
+    /// not use their copies.
     fn ready_if_due<P: Stc>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
         let Change::Prepares(next) = self.change else { return Disposition::Done };
         if self.writes.iter().any(|write| write.is_issued) {
@@ -235,7 +298,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         }
         self.change = Change::IsReady(next);
         cx.fx.send(EMU, ToEmu::ReadyAck);
-        next.map_or(Disposition::Done, |next| self.give_up(next, cx))
+        next.map_or(Disposition::Done, |next| self.sweep(next, cx))
     }
 
     /// Changes to the new epochs `next`, and issues those blocked writes whose lines may be written
@@ -245,6 +308,11 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
             return Disposition::Impossible(
                 "this compute unit has not reported that it is ready for a change of epochs",
             );
+        }
+        if let Change::IsReady(None) = self.change
+            && let Some(other) = self.sweep(next, cx).unless_done()
+        {
+            return other;
         }
         (self.granted, self.change) = (next, Change::None);
         (self.demanded, self.has_conflicted) = (0, false);
@@ -259,8 +327,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
                 self.demand(write.line, cx);
             }
         }
-        // Nothing is left to remove if the epochs were announced.
-        self.give_up(next, cx)
+        Disposition::Done
     }
 
     fn message<P: Stc>(&mut self, from: NodeId, msg: &ToL1, cx: &mut Cx<'_, P>) -> Disposition {
@@ -391,7 +458,8 @@ impl<P: Stc, const REPAIRED: bool> Controller<P> for L1<REPAIRED> {
 
     fn hit(&self, load: &Load, homes: &Homes) -> Option<Hit<'_>> {
         let is_held_back = self.write_of(load.line).is_some() || self.conflicts(load.line);
-        if is_held_back || self.is_open(load.line) {
+        let is_stale = || self.stale[self.cache.array.set(load.line, homes).0 as usize];
+        if is_held_back || self.is_open(load.line) || is_stale() {
             return None;
         }
         self.cache.hit::<L1Table<REPAIRED>, L1Plans>(load, homes, Step::Here, (Event::Load, Action::Reply))

@@ -12,10 +12,9 @@
 //!   blocks an address while an older request for it is outstanding (4.2), so an access of a line
 //!   waits for a fill or a write of this line that is under way. A load that joined a fill under way
 //!   could get bytes that are older than a write which its thread has seen.
-//! * *The lines of a band leave the L1 at once when their epoch begins.* The hardware does so set
-//!   by set, before the first access to a set, and sweeps the remaining sets at the end of the
-//!   epoch. No load hits such a line in between, so the copies only take room. So it makes no
-//!   difference whether the sweep comes before or after the change of the current-epoch register.
+//! * *The sweep of the remaining sets at the end of an epoch comes before the change of the register*
+//!   that holds the current epoch, and takes no time. In the repaired protocols it comes before the
+//!   `ReadyAck`, because the announced epochs take effect for loads at this time.
 //! * *A load of a band in its epoch takes a miss register, but no way*, and fetches the line.
 //! * *The period runs from wakeup to wakeup.* If a change of epochs takes longer than a period, the
 //!   next wakeup does nothing.
@@ -109,7 +108,8 @@ impl fmt::Display for Grant {
     }
 }
 
-/// A rule of the STC paper that avoids deadlock (section 3.3).
+/// A rule that a protocol of [`lacking`] breaks. The first three are the rules of the STC paper that
+/// avoid deadlock (section 3.3).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Rule {
     /// DAR1: every band of lines has an epoch, in which these lines may be written.
@@ -119,6 +119,9 @@ pub enum Rule {
     /// DAR3: every epoch (the time in which one band of lines may be written) is granted again and
     /// again.
     EpochsReturn,
+    /// The sweep at the end of an epoch comes before the change of the register that holds the
+    /// current epoch (section 4.2).
+    SweepComesFirst,
 }
 
 /// The settings in which the variants of the protocol differ.
@@ -139,8 +142,7 @@ pub struct Variant {
     /// epochs changes, it moves each demand for an epoch to the new epoch of the demand's line. In
     /// an epoch, certain lines may be written.
     pub repaired: bool,
-    /// The deadlock avoidance rule that the epoch management unit breaks, in a test of this rule.
-    /// `None` if it follows all rules.
+    /// The rule that the protocol breaks, in a test of this rule. `None` if it follows all rules.
     pub without: Option<Rule>,
 }
 
@@ -500,5 +502,11 @@ pub mod lacking {
         "stc-lacks-a-return",
         "stc-nv-repaired in which each epoch (time in which one group of lines may be written) is granted only once",
         REPAIRS
+    }
+    stc! {
+        /// The repaired protocol, but the sweep at the end of an epoch comes after the change of the
+        /// register that holds the current epoch.
+        sweep::Sweep, L1: true, Variant::NAIVE.repaired().without(Rule::SweepComesFirst), "stc-lacks-sweep",
+        "stc-nv-repaired in which copies of the ended epoch remain in cache sets without accesses", REPAIRS
     }
 }

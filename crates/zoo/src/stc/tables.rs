@@ -38,7 +38,8 @@ symbols! {
         DataE,
         /// A store or an atomic has been performed (the paper's `WA`).
         Ack,
-        /// The epoch begins in which the line may be written.
+        /// The line may be written in the epoch in force, and an access has reached its set, or the
+        /// epoch ends.
         Epoch,
         /// An acquire at system scope, or a load at system scope of this compute unit, removes
         /// the line.
@@ -82,7 +83,6 @@ const NO_LINE: &str = "there is no line";
 const NO_FILL: &str = "no fill is under way";
 const PINNED: &str = "a line with a fill under way is pinned";
 const ORDERED: &str = "accesses of a line wait for its pending write";
-const LEFT: &str = "the line left the cache when the epoch of its band began";
 
 impl<const REPAIRED: bool> Table for L1Table<REPAIRED> {
     type State = State;
@@ -107,7 +107,8 @@ impl<const REPAIRED: bool> Table for L1Table<REPAIRED> {
             (I | II, Epoch) | (I, Evict) => impossible(NO_LINE),
 
             (V, Load) => stay(&[Reply]),
-            (V, LoadU) => impossible(LEFT),
+            // No access has reached the set since the epoch began.
+            (V, LoadU) => go(II, &[Uncache, SendGet]).wait(),
             (V, Store) => go(I, &[Issue]),
             (V, Epoch | Drop | Evict) => go(I, &[]),
             (V | IV | II, Ack) | (IV | II, Store) => impossible(ORDERED),

@@ -1,5 +1,7 @@
-//! The STC protocols, on a machine that moves step by step.
+//! The STC protocols, on a machine that moves step by step and against Table 1 of the paper.
 
 mod bench;
 mod figure7;
+mod lazy;
+mod table1;
 mod turns;
