@@ -26,6 +26,9 @@ pub struct Emu {
     /// The start bit that holds from the next change of epochs on: the lowest bit of a line's
     /// number that selects the band (group of lines) to which the line belongs.
     next_shift: u8,
+    /// The number of moves of the start bit since a change of epochs has granted all demands. Stays
+    /// zero in the published protocols.
+    moves: u32,
 }
 
 impl Emu {
@@ -40,6 +43,7 @@ impl Emu {
             due: 0,
             wanted: if params.variant.skips { vec![None; params.epochs as usize] } else { Vec::new() },
             next_shift: params.least_shift,
+            moves: 0,
         }
     }
 
@@ -48,7 +52,8 @@ impl Emu {
     /// the line of a demand may belong to another band. As published, the demand stays at its
     /// epoch. The repaired unit moves the demand to the epoch of the new band.
     fn wanted_next(&self, params: &Params) -> Vec<Option<LineAddr>> {
-        if !params.variant.repaired || self.next_shift == self.granted.shift {
+        let moves = params.variant.repaired && params.variant.without != Some(Rule::DemandsMove);
+        if !moves || self.next_shift == self.granted.shift {
             return self.wanted.clone();
         }
         let next = Grant { shift: self.next_shift, ..self.granted };
@@ -65,10 +70,13 @@ impl Emu {
     fn next_epochs(&self, wanted: &[Option<LineAddr>], params: &Params) -> Vec<u32> {
         let turns = (1..=params.epochs).map(|turn| (self.last + turn) % params.epochs);
         let may_be = |&epoch: &u32| match params.variant.without {
-            None | Some(Rule::SweepComesFirst) => true,
             Some(Rule::EveryBandHasAnEpoch) => epoch + 1 != params.epochs,
             Some(Rule::EpochsEnd) => false,
             Some(Rule::EpochsReturn) => epoch > self.last,
+            Some(
+                Rule::SweepComesFirst | Rule::DemandsMove | Rule::DemandsAreRepeated | Rule::StartBitRests,
+            )
+            | None => true,
         };
         let is_due = |&epoch: &u32| !params.variant.skips || wanted[epoch as usize].is_some();
         turns.filter(may_be).filter(is_due).take(params.variant.bands).collect()
@@ -83,6 +91,11 @@ impl Emu {
         let set = epochs.iter().fold(0, |set, epoch| set | 1 << epoch);
         for (_, demand) in (0u32..).zip(&mut self.wanted).filter(|(epoch, _)| set >> epoch & 1 == 1) {
             *demand = None;
+        }
+        if self.wanted.iter().all(Option::is_none) {
+            self.moves = 0;
+        } else if params.variant.repaired && self.next_shift != self.granted.shift {
+            self.moves += 1;
         }
         self.last = epochs.last().copied().unwrap_or(self.last);
         self.granted = Grant { set, shift: self.next_shift, ..self.granted };
@@ -102,9 +115,12 @@ impl Emu {
     /// load's band. If the two addresses differ in the bits above the band, the start bit becomes
     /// higher, which can separate the load and the write. Otherwise the start bit becomes lower,
     /// which can also separate them. Only the first conflict since the last change of epochs
-    /// counts.
+    /// counts. The start bit rests if it has moved so often that a demand could wait for ever.
     fn adapt(&mut self, load: LineAddr, params: &Params) {
         let shift = self.granted.shift;
+        if self.moves >= params.epochs && params.variant.without != Some(Rule::StartBitRests) {
+            return;
+        }
         let demand = self.wanted.get(self.granted.band(load) as usize).copied().flatten();
         let Some(write) = demand.filter(|_| self.next_shift == shift) else { return };
         let differ_above = (load.0 ^ write.0) >> shift >> params.epochs.ilog2() != 0;

@@ -321,7 +321,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         for write in self.writes.clone() {
             if next.contains(write.line) {
                 cx.fx.resume(write.slot);
-            } else if REPAIRED {
+            } else if REPAIRED && cx.world.params.variant.without != Some(Rule::DemandsAreRepeated) {
                 // If the start bit of bands has moved, an earlier demand may have been for a band
                 // to which the write no longer belongs.
                 self.demand(write.line, cx);

@@ -122,6 +122,13 @@ pub enum Rule {
     /// The sweep at the end of an epoch comes before the change of the register that holds the
     /// current epoch (section 4.2).
     SweepComesFirst,
+    /// When the start bit moves, the epoch management unit moves the demands (ours).
+    DemandsMove,
+    /// After each change of epochs, compute units repeat the demands for their blocked writes (ours).
+    DemandsAreRepeated,
+    /// The start bit rests if it has moved as often as there are epochs, and no change of epochs has
+    /// granted all demands since (ours).
+    StartBitRests,
 }
 
 /// The settings in which the variants of the protocol differ.
@@ -139,8 +146,9 @@ pub struct Variant {
     pub bands: usize,
     /// Whether the epoch management unit is repaired: it announces the coming epochs when it asks
     /// the compute units to prepare for a change of epochs, and when the assignment of lines to
-    /// epochs changes, it moves each demand for an epoch to the new epoch of the demand's line. In
-    /// an epoch, certain lines may be written.
+    /// epochs changes, it moves each demand for an epoch to the new epoch of the demand's line. It
+    /// also limits how often the start bit moves while a demand waits. In an epoch, certain lines may
+    /// be written.
     pub repaired: bool,
     /// The rule that the protocol breaks, in a test of this rule. `None` if it follows all rules.
     pub without: Option<Rule>,
@@ -334,12 +342,12 @@ pub const REFUTED: [&str; 4] = ["stc-nv", "stc-es", "stc-ab", "stc-mb"];
 pub const STARVING: [&str; 2] = ["stc-ab", "stc-mb"];
 
 /// Generates one STC protocol. The argument `$variant` gives the settings in which this protocol
-/// differs from the others.
+/// differs from the others. The argument `$explored` replaces [`EXPLORED`].
 macro_rules! stc {
     (
         $(#[doc = $doc:literal])+
         $module:ident::$protocol:ident, L1: $repaired:literal, $variant:expr,
-        $name:literal, $summary:literal, $source:expr
+        $name:literal, $summary:literal, $source:expr $(, explored: $explored:expr)?
     ) => {
         $(#[doc = $doc])+
         pub mod $module {
@@ -381,7 +389,10 @@ macro_rules! stc {
                     Kind::port("EMU", "emu", Per::Machine),
                 ];
                 const SETTINGS: &'static [Setting] = SETTINGS;
-                const EXPLORED: &'static [(&'static str, u64)] = EXPLORED;
+                const EXPLORED: &'static [(&'static str, u64)] = {
+                    let all = [EXPLORED $(, $explored)?];
+                    all[all.len() - 1]
+                };
 
                 fn params(levels: &Levels, settings: &Settings) -> Result<Params, String> {
                     Params::new(levels, settings, $variant)
@@ -481,6 +492,13 @@ pub mod lacking {
         "stc-nv-repaired in which the epoch management unit does not announce the coming epochs", REPAIRS
     }
     stc! {
+        /// The repaired protocol with all optimizations, with two bands at once and four epochs. So
+        /// more epochs can be demanded than one change grants. This protocol lacks nothing.
+        room::Room, L1: true, Variant { bands: 2, ..Variant::MANIFOLD.repaired() }, "stc-lacks-room",
+        "stc-mb-repaired with up to two bands at once and with four epochs", REPAIRS,
+        explored: &[("epoch_bits", 2), ("start_bit", 0), ("start_bit_max", 1), ("blocked_stores", 2)]
+    }
+    stc! {
         /// The repaired protocol, but one band (group of lines) has no epoch, in which it may be
         /// written.
         an_epoch::AnEpoch, L1: true, Variant::NAIVE.repaired().without(Rule::EveryBandHasAnEpoch),
@@ -508,5 +526,25 @@ pub mod lacking {
         /// register that holds the current epoch.
         sweep::Sweep, L1: true, Variant::NAIVE.repaired().without(Rule::SweepComesFirst), "stc-lacks-sweep",
         "stc-nv-repaired in which copies of the ended epoch remain in cache sets without accesses", REPAIRS
+    }
+    stc! {
+        /// The repaired protocol with adaptive bands, but the epoch management unit does not move the
+        /// demands when the start bit moves.
+        moved_demands::MovedDemands, L1: true, Variant::ADAPTIVE.repaired().without(Rule::DemandsMove),
+        "stc-lacks-moved-demands",
+        "stc-ab-repaired in which demands keep their epochs when the start bit moves", REPAIRS
+    }
+    stc! {
+        /// The repaired protocol with adaptive bands, but compute units do not repeat the demands for
+        /// their blocked writes.
+        repeated_demands::RepeatedDemands, L1: true,
+        Variant::ADAPTIVE.repaired().without(Rule::DemandsAreRepeated), "stc-lacks-repeated-demands",
+        "stc-ab-repaired in which compute units do not demand again after a change of epochs", REPAIRS
+    }
+    stc! {
+        /// The repaired protocol with adaptive bands, but the start bit may move at each change of
+        /// epochs.
+        rest::Rest, L1: true, Variant::ADAPTIVE.repaired().without(Rule::StartBitRests), "stc-lacks-rest",
+        "stc-ab-repaired in which the start bit moves although a write has waited for many changes", REPAIRS
     }
 }

@@ -3,6 +3,7 @@
 
 use super::bench::Bench;
 use proto::{LineAddr, Op, Order, Protocol, Slot};
+use zoo::stc::lacking::Rest;
 use zoo::stc::{StcAb, StcAbRepaired, StcEs, StcEsRepaired, StcMb, StcMbRepaired, StcNv, StcNvRepaired};
 
 /// No bands.
@@ -125,4 +126,35 @@ fn stores_during_a_change_have_their_turn() {
     check::<StcAbRepaired>();
     check::<StcMb>();
     check::<StcMbRepaired>();
+}
+
+/// A store of line 5 is blocked, and the start bit oscillates: its compute unit loads line 13, which is
+/// in the band of line 5 before a move up, and line 4, which is in this band after it. Another compute
+/// unit stores lines that have their turn before line 5 each time: line 5 is in band 5 or in band 2,
+/// line 1 in band 0 after a move up, and line 11 in band 3 after a move down. Returns the number of
+/// changes of epochs until the store of line 5 is complete. `None` if it is not complete after
+/// `changes_max` changes.
+fn oscillate<P: Protocol>(changes_max: u32) -> Option<u32> {
+    let mut bench = Bench::<P>::new();
+    let starved = bench.store(0, LineAddr(5), Order::Plain);
+    bench.store(1, LineAddr(3), Order::Plain);
+    bench.change();
+    for change in 1..=changes_max {
+        let goes_up = change % 2 == 1;
+        bench.load(0, LineAddr(if goes_up { 13 } else { 4 }), Order::Plain);
+        bench.store(1, LineAddr(if goes_up { 1 } else { 11 }), Order::Plain);
+        bench.change();
+        if bench.is_complete(starved) {
+            return Some(change);
+        }
+    }
+    None
+}
+
+#[test]
+fn a_store_does_not_starve_when_the_start_bit_oscillates() {
+    assert_eq!(oscillate::<Rest>(1000), None, "the start bit never rests");
+    // The start bit moves in each of the first eight changes, as many as there are epochs.
+    let [one_band, four_bands] = [oscillate::<StcAbRepaired>(1000), oscillate::<StcMbRepaired>(1000)];
+    assert_eq!((one_band, four_bands), (Some(9), Some(1)));
 }
