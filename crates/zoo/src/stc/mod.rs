@@ -38,8 +38,8 @@ pub use emu::Emu;
 pub use l1::L1;
 pub use tables::{Action, EmuTable, Event, L1Plans, L1Table, Phase, Signal, State, Step};
 
-use crate::parts::{self, BANK, DRF, FIRST, HOST, SC, ToBank};
-use crate::vi::{BANK_EQUIVALENT, Bank, BankTable};
+use crate::parts::{self, BANK, DRF, FIRST, HOST, OPENCL, PTX_WITHOUT_WIDENING, SC, ToBank};
+use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, SCOPED_CLAIMS};
 use core::fmt;
 use proto::parts::Host;
 use proto::{
@@ -329,8 +329,11 @@ impl<P> Stc for P where
 }
 
 /// The claims (the promised memory models) of all STC protocols. Memory is atomic, so every program
-/// is sequentially consistent on a core that performs one operation at a time.
-const CLAIMS: &[Claim] = &[DRF, SC];
+/// is sequentially consistent on a core that performs one operation at a time. With the cores of a
+/// GPU, the protocols also keep the models of scopes, because no scope below system scope makes a
+/// difference. A release at system scope flushes the L2 before the access, so the claim of PTX leaves
+/// out atomics that widen.
+const CLAIMS: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX_WITHOUT_WIDENING];
 
 /// The names of the STC protocols as published. The explorer refutes their claims (the promised
 /// memory models).
