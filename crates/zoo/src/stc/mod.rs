@@ -15,6 +15,9 @@
 //! * *The sweep of the remaining sets at the end of an epoch comes before the change of the register*
 //!   that holds the current epoch, and takes no time. In the repaired protocols it comes before the
 //!   `ReadyAck`, because the announced epochs take effect for loads at this time.
+//! * *The blocked-store queue has no banks.* All writes of an epoch leave it at once, and then the
+//!   link of the compute unit limits their rate.
+//! * *A full queue or coalescing buffer* holds back the write, and not the pipeline.
 //! * *A load of a band in its epoch takes a miss register, but no way*, and fetches the line.
 //! * *The period runs from wakeup to wakeup.* If a change of epochs takes longer than a period, the
 //!   next wakeup does nothing.
