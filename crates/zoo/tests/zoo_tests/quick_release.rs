@@ -1,15 +1,15 @@
 //! The write caches, S-FIFOs and markers of `quick-release`, step by step. Each test has a sentence of
 //! section 4.3.1 of Hechtman's thesis.
 
-use drive::{Machine, MinimalDriver, Nodes, Record, StationInput};
+mod alone;
+
+use drive::{Machine, MinimalDriver, Nodes};
 use proto::{
-    Agent, ByteMask, Homes, Issuer, LineAddr, LineData, LineView, Message as _, Node as _, NodeId, Op, Order,
-    Protocol, Request, Rmw, RmwKind, Scope, Slot, Topology, Width, WritePolicy,
+    Agent, ByteMask, Homes, Issuer, LineAddr, LineData, LineView, Node as _, NodeId, Op, Order, Protocol,
+    Request, Rmw, RmwKind, Scope, Slot, Topology, Width, WritePolicy,
 };
-use zoo::parts::{ToBank, ToL1 as BankToL1};
 use zoo::quick_release::{
-    BANK, Cover, DIRECTORY, Entry, FIRST, HOST, Marker, QuickRelease, QuickReleaseRepaired, Shape,
-    ToDirectory, ToL2, WriteCache, protocol,
+    BANK, Cover, DIRECTORY, Entry, FIRST, HOST, Marker, QuickRelease, QuickReleaseRepaired, Shape, WriteCache,
 };
 
 /// Lines of the first bank of the L2 and of the directory. They share a set of each write cache of a
@@ -25,9 +25,27 @@ const HOST_CACHE: NodeId = NodeId { kind: HOST, index: 0 };
 const CU: Agent = Agent::Cu(0);
 const OTHER_CU: Agent = Agent::Cu(1);
 const CPU: Agent = Agent::Host(0);
+/// The mask of the first word of a line.
+const WORD: ByteMask = ByteMask(0xf);
+const ADD: Rmw = Rmw { kind: RmwKind::Add, width: Width::W4, uses_value: true };
 
 fn bytes(value: u8) -> LineData {
     LineData([value; proto::LINE_BYTES_MAX]).masked(ByteMask::full(LINE_BYTES))
+}
+
+/// A request at system scope that accesses the masked bytes of a line.
+fn request(op: Op, order: Order, (line, mask): (LineAddr, ByteMask), value: u8) -> Request {
+    Request {
+        op,
+        order,
+        scope: Scope::SYSTEM,
+        issuer: Issuer::default(),
+        hints: proto::Hints::default(),
+        array: proto::ArrayId(0),
+        line,
+        mask,
+        data: bytes(value),
+    }
 }
 
 fn nodes<P: Protocol>() -> Nodes<P> {
@@ -44,7 +62,7 @@ impl<P: Protocol> Driven<P> {
     }
 
     fn ask(&mut self, agent: Agent, op: Op, order: Order, line: LineAddr, value: u8) -> Option<u8> {
-        self.access(agent, op, order, (line, ByteMask::range(0, 4)), value)
+        self.access(agent, op, order, (line, WORD), value)
     }
 
     /// Makes an access, and returns the first loaded byte of the mask.
@@ -56,17 +74,7 @@ impl<P: Protocol> Driven<P> {
         (line, mask): (LineAddr, ByteMask),
         value: u8,
     ) -> Option<u8> {
-        let request = Request {
-            op,
-            order,
-            scope: Scope::SYSTEM,
-            issuer: Issuer::default(),
-            hints: proto::Hints::default(),
-            array: proto::ArrayId(0),
-            line,
-            mask,
-            data: bytes(value),
-        };
+        let request = request(op, order, (line, mask), value);
         let found = self.0.ask(agent, &request).expect("no rule is violated");
         found.map(|data| data.0[mask.first().unwrap_or_default()])
     }
@@ -182,9 +190,8 @@ fn a_store_release_brings_its_store_to_memory<P: Protocol>() {
 /// directory".
 fn an_atomic_is_performed_in_memory<P: Protocol>() {
     let mut driven = Driven::<P>::new();
-    let add = Rmw { kind: RmwKind::Add, width: Width::W4, uses_value: true };
     driven.store(CPU, LINE, 1);
-    assert_eq!(driven.ask(CU, Op::Rmw(add), Order::Relaxed, LINE, 1), Some(1));
+    assert_eq!(driven.ask(CU, Op::Rmw(ADD), Order::Relaxed, LINE, 1), Some(1));
     assert_eq!((driven.memory(LINE), driven.load(CPU, LINE)), (2, Some(2)));
 }
 
@@ -210,82 +217,13 @@ for_both! {
     atomics_are_as_in_the_thesis: an_atomic_is_performed_in_memory;
 }
 
-/// One controller of `quick-release`, to which a test gives messages.
-struct Alone(Machine<QuickRelease>, NodeId);
-
-impl Alone {
-    fn message(&mut self, from: NodeId, msg: &protocol::Msg) -> Vec<(NodeId, &'static str)> {
-        self.input(|at| StationInput::Message { from: at, msg }, from)
-    }
-
-    fn input<'a>(
-        &mut self,
-        input: impl FnOnce(drive::At) -> StationInput<&'a Request, &'a protocol::Msg, &'a proto::MemoryReply>,
-        from: NodeId,
-    ) -> Vec<(NodeId, &'static str)> {
-        let [at, from] = [self.1, from].map(|node| self.0.nodes().position(node).expect("a node"));
-        let Record { sends, .. } = self.0.record(at, &input(from)).expect("a row for it");
-        let ids = self.0.nodes().ids();
-        sends.iter().map(|(to, msg)| (ids[*to as usize], msg.name())).collect()
-    }
-}
-
-/// "A release completes only when the invalidations of its writes are applied."
-#[test]
-fn a_marker_leaves_the_l2_behind_the_acks_of_all_l1s() {
-    let mut bank = Alone(Machine::new(nodes()), L2_BANK);
-    let to_l2 = |msg: ToL2| protocol::Msg::L2(msg);
-    let write =
-        |line| ToL2::from(ToBank::Write { line, mask: ByteMask::range(0, 4), data: bytes(1), parity: false });
-    assert_eq!(bank.message(FIRST_L1, &to_l2(write(LINE))), []);
-    // The write cache of the bank has one line.
-    let all = [(FIRST_L1, "Inv"), (SECOND_L1, "Inv"), (DIRECTORY_BANK, "Write")];
-    assert_eq!(bank.message(FIRST_L1, &to_l2(write(OTHER))), all);
-    let marker = Marker { requester: FIRST_L1, slot: Some(Slot(0)) };
-    // The S-FIFO has two entries, so the marker takes the place of the address that has left.
-    assert_eq!(bank.message(FIRST_L1, &to_l2(ToL2::Marker { marker })), []);
-    let drain = |bank: &mut Alone| bank.input(|_| StationInput::Timer(proto::TimerClass::Drain), L2_BANK);
-    assert_eq!(drain(&mut bank), all);
-    assert_eq!(drain(&mut bank), []);
-    for (from, sent) in [(FIRST_L1, 0), (FIRST_L1, 0), (SECOND_L1, 0), (SECOND_L1, 1)] {
-        let sends = bank.message(from, &to_l2(ToL2::Acked));
-        assert_eq!(sends, vec![(DIRECTORY_BANK, "Marker"); sent]);
-    }
-}
-
-/// "The APU directory will invalidate the rL2, which in turn will invalidate the rL1 caches."
-#[test]
-fn a_bank_without_the_line_passes_an_invalidation_on() {
-    let mut bank = Alone(Machine::new(nodes()), L2_BANK);
-    let sends = bank.message(DIRECTORY_BANK, &protocol::Msg::L2(ToL2::Invalidate { line: LINE }));
-    assert_eq!(sends, [(FIRST_L1, "Inv"), (SECOND_L1, "Inv")]);
-}
-
-/// "When a line is evicted from the wL3, the controller sends invalidations to the CPU cluster [...]
-/// before the line is written to the L3 cache or main memory."
-#[test]
-fn an_eviction_of_the_directory_first_invalidates_the_copies_of_hosts() {
-    let mut bank = Alone(Machine::new(nodes()), DIRECTORY_BANK);
-    let write = |line| ToBank::Write { line, mask: ByteMask::range(0, 4), data: bytes(1), parity: false };
-    let to_directory = |msg: ToDirectory| protocol::Msg::Directory(msg);
-    assert_eq!(bank.message(L2_BANK, &to_directory(write(LINE).into())), []);
-    assert_eq!(bank.message(L2_BANK, &to_directory(write(OTHER).into())), [(HOST_CACHE, "Inv")]);
-    let marker = Marker { requester: FIRST_L1, slot: Some(Slot(5)) };
-    assert_eq!(bank.message(L2_BANK, &to_directory(ToDirectory::Marker { marker })), []);
-    let drain = |bank: &mut Alone| bank.input(|_| StationInput::Timer(proto::TimerClass::Drain), L2_BANK);
-    assert_eq!(drain(&mut bank), [(HOST_CACHE, "Inv")]);
-    // The marker is at the head. It waits until memory has both lines.
-    assert_eq!(drain(&mut bank), []);
-}
-
 /// "[The S-FIFO] may contain more addresses that already have been evicted from the write cache."
 #[test]
 fn all_entries_of_an_s_fifo_count() {
     let mut cache = WriteCache::new(Shape { sets: 1, ways: 2, entries: 3, banks: 1 });
-    let word = ByteMask::range(0, 4);
-    cache.write(LINE, word, &bytes(1), Issuer::default());
+    cache.write(LINE, WORD, &bytes(1), Issuer::default());
     assert!(cache.take(LINE).is_some());
-    cache.write(LINE, word, &bytes(2), Issuer::default());
+    cache.write(LINE, WORD, &bytes(2), Issuer::default());
     let marker = Marker { requester: FIRST_L1, slot: None };
     cache.mark(marker);
     assert!(cache.is_full(), "an old address, a line and a marker");
@@ -293,7 +231,7 @@ fn all_entries_of_an_s_fifo_count() {
         [cache.pop(), cache.pop(), cache.pop()],
         [Some(Entry::Line(LINE)), Some(Entry::Line(LINE)), Some(Entry::Marker(marker))]
     );
-    assert_eq!((cache.cover(LINE, word), cache.cover(LINE, ByteMask::full(8))), (Cover::Whole, Cover::Part));
+    assert_eq!((cache.cover(LINE, WORD), cache.cover(LINE, ByteMask::full(8))), (Cover::Whole, Cover::Part));
 }
 
 #[test]
@@ -325,40 +263,12 @@ fn the_sets_of_a_bank_share_the_lines_of_the_bank() {
 fn a_marker_of_a_wavefront_passes_the_lines_of_others() {
     let mut cache = WriteCache::new(Shape { sets: 1, ways: 4, entries: 9, banks: 1 });
     let by = |wavefront| Issuer { wavefront, ..Issuer::default() };
-    let word = ByteMask::range(0, 4);
-    cache.write(LINE, word, &bytes(1), by(1));
-    cache.write(OTHER, word, &bytes(1), by(2));
+    cache.write(LINE, WORD, &bytes(1), by(1));
+    cache.write(OTHER, WORD, &bytes(1), by(2));
     let marker = Marker { requester: FIRST_L1, slot: Some(Slot(0)) };
     cache.mark_of(marker, by(2));
     assert_eq!(
         [cache.pop(), cache.pop(), cache.pop()],
         [Some(Entry::Line(OTHER)), Some(Entry::Marker(marker)), Some(Entry::Line(LINE))]
     );
-}
-
-/// A marker is acknowledged once by each bank.
-#[test]
-fn a_release_waits_for_the_acks_of_all_banks() {
-    let mut l1 = Alone(Machine::new(nodes()), FIRST_L1);
-    let request = Request {
-        op: Op::Fence,
-        order: Order::Release,
-        scope: Scope::DEVICE,
-        issuer: Issuer::default(),
-        hints: proto::Hints::default(),
-        array: proto::ArrayId(0),
-        line: LINE,
-        mask: ByteMask::NONE,
-        data: LineData::default(),
-    };
-    let input = StationInput::Request { slot: Slot(0), request: &request };
-    let second = NodeId { index: 1, ..L2_BANK };
-    assert_eq!(l1.input(|_| input, L2_BANK), [(L2_BANK, "Marker"), (second, "Marker")]);
-    let ack = protocol::Msg::L1(BankToL1::BankDone { slot: Slot(0) }.into());
-    let at = l1.0.nodes().position(FIRST_L1).expect("a node");
-    let from = l1.0.nodes().position(DIRECTORY_BANK).expect("a node");
-    for replies in [0, 1] {
-        let done = l1.0.record(at, &StationInput::Message { from, msg: &ack }).expect("a row for it");
-        assert_eq!(done.replies.len(), replies);
-    }
 }
