@@ -191,8 +191,25 @@ fn a_store_release_brings_its_store_to_memory<P: Protocol>() {
 fn an_atomic_is_performed_in_memory<P: Protocol>() {
     let mut driven = Driven::<P>::new();
     driven.store(CPU, LINE, 1);
+    driven.store(CU, OTHER, 9);
     assert_eq!(driven.ask(CU, Op::Rmw(ADD), Order::Relaxed, LINE, 1), Some(1));
     assert_eq!((driven.memory(LINE), driven.load(CPU, LINE)), (2, Some(2)));
+    // The older store has not moved.
+    driven.0.rest().expect("the machine comes to rest");
+    assert_eq!((driven.memory(OTHER), driven.load(OTHER_CU, OTHER)), (0, Some(0)));
+}
+
+/// A release flushes no read cache. Lines that nobody has written stay, and the next load hits.
+fn a_release_keeps_the_lines_of_the_read_caches<P: Protocol>() {
+    let mut driven = Driven::<P>::new();
+    driven.load(CU, OTHER);
+    driven.load(OTHER_CU, OTHER);
+    driven.store(CU, LINE, 7);
+    driven.release(CU);
+    driven.ask(CU, Op::Store, Order::Release, LINE, 8);
+    driven.0.rest().expect("the machine comes to rest");
+    assert_eq!(driven.memory(LINE), 8);
+    assert_eq!([FIRST_L1, SECOND_L1, L2_BANK].map(|node| driven.state(node, OTHER)), ["V"; 3]);
 }
 
 macro_rules! for_both {
@@ -213,7 +230,7 @@ for_both! {
     loads_are_as_in_the_thesis: a_load_of_more_bytes_writes_the_dirty_ones_out,
         a_host_and_the_gpu_read_what_is_released;
     releases_are_as_in_the_thesis: a_release_brings_all_writes_to_memory,
-        a_store_release_brings_its_store_to_memory;
+        a_store_release_brings_its_store_to_memory, a_release_keeps_the_lines_of_the_read_caches;
     atomics_are_as_in_the_thesis: an_atomic_is_performed_in_memory;
 }
 

@@ -2,7 +2,8 @@
 //! memory. Each test has a rule of section 4.3.1 of Hechtman's thesis.
 
 use super::{
-    DIRECTORY_BANK, FIRST_L1, HOST_CACHE, L2_BANK, LINE, OTHER, SECOND_L1, WORD, bytes, nodes, request,
+    ADD, DIRECTORY_BANK, FIRST_L1, HOST_CACHE, L2_BANK, LINE, LINE_BYTES, OTHER, SECOND_L1, WORD, bytes,
+    nodes, request,
 };
 use drive::{Machine, Record, StationInput};
 use proto::{
@@ -11,8 +12,10 @@ use proto::{
 };
 use std::collections::VecDeque;
 use zoo::moesi;
-use zoo::parts::{ToBank, ToL1 as BankToL1};
-use zoo::quick_release::{Marker, Quick, QuickRelease, ToDirectory, ToL1, ToL2};
+use zoo::parts::{AccessSite, Answer, ToBank, ToL1 as BankToL1};
+use zoo::quick_release::{
+    Marker, Quick, QuickRelease, QuickReleaseRepaired, ToDirectory, ToL1, ToL2, protocol,
+};
 
 /// One controller of a protocol, to which a test gives inputs.
 struct Alone<P: Protocol> {
@@ -107,6 +110,12 @@ fn write(line: LineAddr) -> ToBank {
     ToBank::Write { line, mask: WORD, data: bytes(7), parity: false }
 }
 
+/// The atomic of the first L1 on the first word of a line.
+fn atomic(line: LineAddr) -> ToBank {
+    let (op, site, answer) = (Op::Rmw(ADD), AccessSite::System, Answer::Request(Slot(0)));
+    ToBank::Access { line, mask: WORD, data: bytes(1), op, site, answer, requester: FIRST_L1 }
+}
+
 /// The answer of a host that has dropped its copy of a line, which was clean.
 fn host_ack(line: LineAddr) -> ToDirectory {
     moesi::ToDirectory::Ack { line }.into()
@@ -168,4 +177,165 @@ fn a_release_waits_for_the_acks_of_all_banks() {
     let ack = || ToL1::from(BankToL1::BankDone { slot: Slot(0) });
     assert_eq!(l1.message(DIRECTORY_BANK, ack()), sends([]));
     assert_eq!(l1.message(DIRECTORY_BANK, ack()), answers(None));
+}
+
+/// The names of the messages that a bank of the L2 sends to the directory for these messages of the first
+/// L1, until all L1s have acknowledged all invalidations. No message goes to an L1 but invalidations.
+fn passed_below<P: Quick>(bank: &mut Alone<P>, msgs: &[ToBank]) -> Vec<&'static str> {
+    let mut sent: Vec<_> =
+        msgs.iter().flat_map(|msg| bank.message(FIRST_L1, ToL2::from(*msg)).sends).collect();
+    let due = sent.iter().filter(|(to, _)| *to == FIRST_L1).count();
+    for l1 in (0..due).flat_map(|_| [FIRST_L1, SECOND_L1]) {
+        sent.extend(bank.message(l1, ToL2::Acked).sends);
+    }
+    let to_directory = |&(to, name): &(NodeId, &'static str)| match (to, name) {
+        (DIRECTORY_BANK, name) => Some(name),
+        message => {
+            assert!(INVALIDATION.contains(&message), "{message:?}");
+            None
+        }
+    };
+    sent.iter().filter_map(to_directory).collect()
+}
+
+/// The names of the operations that a bank of the directory requests from memory for these messages of
+/// the L2, until the host has answered all invalidations. The directory sends only invalidations.
+fn performed<P: Quick>(bank: &mut Alone<P>, msgs: &[ToBank]) -> Vec<&'static str> {
+    let mut operations = Vec::new();
+    let mut due: VecDeque<_> =
+        msgs.iter().map(|msg| bank.message(L2_BANK, ToDirectory::from(*msg))).collect();
+    while let Some(Effects { sends, memory, .. }) = due.pop_front() {
+        operations.extend(memory.iter().map(|(_, name)| *name));
+        for message in sends {
+            assert_eq!(message, (HOST_CACHE, "Inv"));
+            due.push_back(bank.message(HOST_CACHE, host_ack(LINE)));
+        }
+    }
+    operations
+}
+
+/// A store is complete at once. No controller ever acknowledges its write.
+fn writes_get_no_acks<P: Quick>() {
+    let mut l1 = Alone::<P>::new(FIRST_L1);
+    assert_eq!(l1.request(0, Op::Store, Order::Plain, LINE), answers(None));
+    // Another line takes the way of the write cache.
+    let written_out = Effects { answers: vec![None], ..sends([(L2_BANK, "Write")]) };
+    assert_eq!(l1.request(1, Op::Store, Order::Plain, OTHER), written_out);
+    let mut l2 = Alone::<P>::new(L2_BANK);
+    assert_eq!(passed_below(&mut l2, &[write(LINE), write(OTHER)]), ["Write"]);
+    let mut directory = Alone::<P>::new(DIRECTORY_BANK);
+    assert_eq!(performed(&mut directory, &[write(LINE), write(OTHER)]), ["Write"]);
+    assert_eq!(directory.perform(), sends([]));
+}
+
+/// The S-FIFO of the L1 gets an entry for an atomic. The marker of a later release stays behind it.
+fn an_atomic_puts_a_mark_into_the_s_fifo<P: Quick>() {
+    let mut l1 = Alone::<P>::new(FIRST_L1);
+    assert_eq!(l1.request(0, Op::Rmw(ADD), Order::Relaxed, LINE), sends([(L2_BANK, "Access")]));
+    assert_eq!(l1.request(1, Op::Fence, Order::Release, LINE), sends([]));
+    assert_eq!(l1.drain(), sends([]));
+    assert_eq!(l1.drain(), sends([(L2_BANK, "Marker"), (NodeId { index: 1, ..L2_BANK }, "Marker")]));
+}
+
+/// An atomic goes down at once. Older stores to other lines stay in the write caches.
+fn an_atomic_does_not_wait_for_older_stores<P: Quick>() {
+    let mut l1 = Alone::<P>::new(FIRST_L1);
+    l1.request(0, Op::Store, Order::Plain, OTHER);
+    assert_eq!(l1.request(1, Op::Rmw(ADD), Order::Relaxed, LINE), sends([(L2_BANK, "Access")]));
+    let mut l2 = Alone::<P>::new(L2_BANK);
+    assert_eq!(passed_below(&mut l2, &[write(OTHER), atomic(LINE)]), ["Access"]);
+    let mut directory = Alone::<P>::new(DIRECTORY_BANK);
+    assert_eq!(performed(&mut directory, &[write(OTHER), atomic(LINE)]), ["Rmw"]);
+}
+
+/// Read caches have no dirty bytes, so they answer an invalidation without bytes. The bytes of the line
+/// stay in the write cache.
+fn an_invalidation_takes_no_bytes_out_of_a_write_cache<P: Quick>() {
+    let mut l1 = Alone::<P>::new(FIRST_L1);
+    l1.request(0, Op::Store, Order::Plain, LINE);
+    assert_eq!(l1.message(L2_BANK, ToL1::Inv { line: LINE }), sends([(L2_BANK, "Acked")]));
+    assert_eq!(l1.request(1, Op::Load, Order::Plain, LINE), answers(Some(7)));
+    let written_out = Effects { answers: vec![None], ..sends([(L2_BANK, "Write")]) };
+    assert_eq!(l1.request(2, Op::Store, Order::Plain, OTHER), written_out);
+
+    let mut l2 = Alone::<P>::new(L2_BANK);
+    assert_eq!(l2.message(FIRST_L1, ToL2::from(write(LINE))), sends([]));
+    assert_eq!(l2.message(DIRECTORY_BANK, ToL2::Invalidate { line: LINE }), sends(INVALIDATION));
+    let at = l2.machine.nodes().position(SECOND_L1).expect("a node");
+    l2.message(FIRST_L1, ToL2::Acked);
+    let last = P::Msg::wrap(L2_BANK.kind, ToL2::Acked);
+    let acknowledged = l2.record(&StationInput::Message { from: at, msg: &last });
+    assert!(acknowledged.sends.iter().all(|(_, msg)| msg.payload_bytes(LINE_BYTES as u32) == 0));
+    assert_eq!(passed_below(&mut l2, &[write(OTHER)]), ["Write"]);
+}
+
+/// A load that hits, with a clear written bit, looks up only the tags of the read cache. If the written
+/// bit is set, the load also looks up those of the write cache.
+fn a_load_that_hits_does_not_look_into_the_write_cache<P: Quick>() {
+    let mut l1 = Alone::<P>::new(FIRST_L1);
+    let lookups = |l1: &mut Alone<P>| {
+        let load = request(Op::Load, Order::Plain, (LINE, WORD), 0);
+        let found = l1.record(&StationInput::Request { slot: Slot(0), request: &load });
+        (found.replies.first().and_then(|(_, data)| *data).map(|data| data.0[0]), found.uses.tag_lookups)
+    };
+    let (none, missed) = lookups(&mut l1);
+    l1.message(L2_BANK, ToL1::from(BankToL1::Data { line: LINE, data: bytes(3) }));
+    let (clean, hit) = lookups(&mut l1);
+    l1.request(1, Op::Store, Order::Plain, LINE);
+    let (dirty, written) = lookups(&mut l1);
+    assert_eq!((none, clean, dirty), (None, Some(3), Some(7)));
+    assert_eq!((missed, written), (hit + 1, hit + 1));
+}
+
+macro_rules! for_both {
+    ($($check:ident),+ $(,)?) => {
+        mod of_both {
+            use super::{QuickRelease, QuickReleaseRepaired};
+            $(
+                #[test]
+                fn $check() {
+                    super::$check::<QuickRelease>();
+                    super::$check::<QuickReleaseRepaired>();
+                }
+            )+
+        }
+    };
+}
+
+for_both! {
+    writes_get_no_acks,
+    an_atomic_puts_a_mark_into_the_s_fifo,
+    an_atomic_does_not_wait_for_older_stores,
+    an_invalidation_takes_no_bytes_out_of_a_write_cache,
+    a_load_that_hits_does_not_look_into_the_write_cache,
+}
+
+/// The marker behind the store of a store-release names no request. So the directory acknowledges only
+/// the marker before the store.
+#[test]
+fn the_store_of_a_store_release_gets_no_ack() {
+    let mut l1 = Alone::<QuickRelease>::new(FIRST_L1);
+    let markers = [(L2_BANK, "Marker"), (NodeId { index: 1, ..L2_BANK }, "Marker")];
+    assert_eq!(l1.request(0, Op::Store, Order::Release, LINE), sends(markers));
+    let ack = || ToL1::from(BankToL1::BankDone { slot: Slot(0) });
+    assert_eq!(l1.message(DIRECTORY_BANK, ack()), sends([]));
+    // The store is in the write cache, and complete.
+    assert_eq!(l1.message(DIRECTORY_BANK, ack()), answers(None));
+    assert_eq!(l1.drain(), sends([(L2_BANK, "Write")]));
+    let trail = l1.record(&StationInput::Timer(TimerClass::Drain));
+    let slot = |(_, msg): &(_, protocol::Msg)| match msg {
+        protocol::Msg::L2(ToL2::Marker { marker }) => Some(marker.slot),
+        _ => None,
+    };
+    assert_eq!(trail.sends.iter().map(slot).collect::<Vec<_>>(), [Some(None), Some(None)]);
+    for (slot, acks) in [(None, vec![]), (Some(Slot(0)), vec![(FIRST_L1, "BankDone")])] {
+        let mut directory = Alone::<QuickRelease>::new(DIRECTORY_BANK);
+        directory.message(L2_BANK, ToDirectory::from(write(LINE)));
+        let marker = Marker { requester: FIRST_L1, slot };
+        assert_eq!(directory.message(L2_BANK, ToDirectory::Marker { marker }), sends([]));
+        assert_eq!(directory.drain(), sends([(HOST_CACHE, "Inv")]));
+        assert_eq!(directory.drain(), sends([]));
+        assert_eq!(directory.message(HOST_CACHE, host_ack(LINE)), memory(LINE, "Write"));
+        assert_eq!(directory.perform(), Effects { sends: acks, ..Effects::default() });
+    }
 }
