@@ -310,6 +310,33 @@ for_both! {
     a_load_that_hits_does_not_look_into_the_write_cache,
 }
 
+/// The messages that an L1 sends for a store and for an atomic on the same word.
+fn stored_then_added<P: Quick>() -> Vec<&'static str> {
+    let mut l1 = Alone::<P>::new(FIRST_L1);
+    assert_eq!(l1.request(0, Op::Store, Order::Plain, LINE), answers(None));
+    l1.request(1, Op::Rmw(ADD), Order::Relaxed, LINE).sends.iter().map(|(_, name)| *name).collect()
+}
+
+#[test]
+fn a_published_atomic_passes_an_older_store_in_the_write_cache_of_the_l1() {
+    assert_eq!(stored_then_added::<QuickRelease>(), ["Access"]);
+    assert_eq!(stored_then_added::<QuickReleaseRepaired>(), ["Write", "Access"]);
+}
+
+#[test]
+fn a_published_atomic_passes_an_older_write_in_the_write_cache_of_the_l2() {
+    let msgs = [write(LINE), atomic(LINE)];
+    assert_eq!(passed_below(&mut Alone::<QuickRelease>::new(L2_BANK), &msgs), ["Access"]);
+    assert_eq!(passed_below(&mut Alone::<QuickReleaseRepaired>::new(L2_BANK), &msgs), ["Write", "Access"]);
+}
+
+#[test]
+fn a_published_atomic_passes_an_older_write_in_the_write_cache_of_the_directory() {
+    let msgs = [write(LINE), atomic(LINE)];
+    assert_eq!(performed(&mut Alone::<QuickRelease>::new(DIRECTORY_BANK), &msgs), ["Rmw"]);
+    assert_eq!(performed(&mut Alone::<QuickReleaseRepaired>::new(DIRECTORY_BANK), &msgs), ["Write", "Rmw"]);
+}
+
 /// The marker behind the store of a store-release names no request. So the directory acknowledges only
 /// the marker before the store.
 #[test]
