@@ -2,7 +2,8 @@
 //! its repair. Each duty has a test protocol without it, which fails.
 
 use explore::verify::{Spread, Test};
-use explore::{Bounds, Exploration, Explorer, Limits, Requirements, Subject};
+use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, Violation};
+use proto::issue::IssueRule;
 use proto::{Protocol, WritePolicy};
 use zoo::quick_release::{
     QuickRelease, QuickReleaseGroups, QuickReleaseRepaired, QuickReleaseSplit, lacking,
@@ -162,6 +163,34 @@ P1@wg 1, dev 0 (global int* x, global atomic_int* y) {
 exists (0:r1=1)
 ";
 
+/// A thread stores a word while the fill of its line is under way, if its accesses overlap.
+const STORED_WHILE_FETCHED: &str = "OPENCL stored-while-fetched
+{ }
+
+P0@wg 0, dev 0 (global int* x, global int* y) {
+  int r0 = *y;
+  *x = 1;
+  int r1 = *x;
+}
+
+exists (0:r0=0 /\\ 0:r1=1)
+";
+
+/// A thread waits for an atomic of another thread. It has a copy of the word.
+const AWAITED: &str = "OPENCL awaited
+{ }
+
+P0@wg 0, dev 0 (global atomic_int* f) {
+  int r0 = atomic_fetch_add_explicit(f, 1, memory_order_relaxed, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global atomic_int* f) {
+  await(f == 1, memory_order_acquire, memory_scope_device);
+}
+
+exists (0:r0=0)
+";
+
 /// Explores a program in its placements, or only in the one with this number.
 fn explore_in<P: Protocol>(text: &str, bounds: Bounds, only: Option<usize>) -> Vec<Exploration> {
     let test = Test::read("test", text).expect("it is a test");
@@ -197,6 +226,18 @@ fn reaches_in<P: Protocol>(text: &str, bounds: Bounds, placement: usize, outcome
 /// Whether the outcome is the only one of the program.
 fn only<P: Protocol>(text: &str, bounds: Bounds, outcome: &[i64]) -> bool {
     explore::<P>(text, bounds).iter().all(|found| found.outcomes.iter().all(|other| other == outcome))
+}
+
+/// The first fault of a program whose threads may read any value.
+fn fault<P: Protocol>(text: &str) -> Option<Violation> {
+    let test = Test::read("test", text).expect("it is a test");
+    let program = &*test.program();
+    let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS, None);
+    let placement = Placement::spread(program);
+    let found = explorer.explore(program, &placement, &Requirements::default(), &mut Limits::default());
+    let found = found.expect("supported");
+    assert_eq!(found.incomplete, None);
+    found.violation
 }
 
 #[test]
@@ -237,6 +278,28 @@ fn a_thread_reads_its_own_stores() {
     assert!(only::<QuickReleaseRepaired>(PARTS, BOUNDS.evicting(), &[0, 1, 2]));
     assert!(only::<QuickRelease>(PARTS, BOUNDS.evicting(), &[0, 1, 2]));
     assert!(only::<QuickReleaseRepaired>(BESIDE_AN_ATOMIC, BOUNDS, &[1]));
+}
+
+#[test]
+fn a_fill_that_arrives_after_an_own_store_does_not_hide_it() {
+    let overlapping = BOUNDS.core(IssueRule::Gpu);
+    assert!(only::<QuickReleaseRepaired>(STORED_WHILE_FETCHED, overlapping, &[0, 1]));
+    // As published, the written bit of the line is clear after the fill.
+    assert!(reaches::<QuickRelease>(STORED_WHILE_FETCHED, overlapping, &[0, 0]));
+    // On a core that waits for each access, no fill is under way at a store.
+    assert!(only::<QuickRelease>(STORED_WHILE_FETCHED, BOUNDS, &[0, 1]));
+}
+
+#[test]
+fn an_atomic_ends_the_wait_of_a_thread_that_has_a_copy_of_the_word() {
+    fn never_ends<P: Protocol>() {
+        let violation = fault::<P>(AWAITED).expect("the copy stays");
+        assert_eq!(violation.fault, Fault::Livelock, "{}: {}", P::INFO.name, violation.why);
+        assert!(violation.why.contains("no path to an end"), "{}: {}", P::INFO.name, violation.why);
+    }
+    assert_eq!(fault::<QuickReleaseRepaired>(AWAITED), None);
+    never_ends::<QuickRelease>();
+    never_ends::<lacking::AnL1>();
 }
 
 #[test]
