@@ -1,6 +1,8 @@
 //! QuickRelease: the duties of its write caches and markers, the faults of the published protocol, and
 //! its repair. Each duty has a test protocol without it, which fails.
 
+use std::collections::BTreeSet;
+
 use explore::verify::{Spread, Test};
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, Violation};
 use proto::issue::IssueRule;
@@ -11,10 +13,14 @@ use zoo::quick_release::{
 
 use crate::apu::{SHARED, TO_GPU};
 use crate::claims::flush::TO_THE_HOST;
+use crate::moesi::name;
 
 const BOUNDS: Bounds = Bounds { banks: 1, ..Bounds::new(WritePolicy::Combining, WritePolicy::Combining) };
 
 const TWO_BANKS: Bounds = Bounds { banks: 2, ..BOUNDS };
+
+const L1: &str = "A line in the L1";
+const L2: &str = "A line in a bank of the L2";
 
 /// A work-group tells another one that it has stored a word. The other one has an old copy of it.
 const TO_A_COPY: &str = "OPENCL to-a-copy
@@ -191,6 +197,36 @@ P1@wg 1, dev 0 (global atomic_int* f) {
 exists (0:r0=0)
 ";
 
+/// A thread has a copy of a line, stores one word of it and reads the other one.
+const PART_OF_A_COPY: &str = "OPENCL part-of-a-copy
+{ }
+
+P0@wg 0, dev 0 (global int* x, global int* y) {
+  int r0 = *y;
+  *x = 1;
+  int r1 = *y;
+  int r2 = *x;
+}
+
+exists (0:r1=0 /\\ 0:r2=1 /\\ x=1)
+";
+
+/// A thread releases a word of a line, and a thread of another work-group reads the other one.
+const PART_AT_THE_L2: &str = "OPENCL part-at-the-l2
+{ }
+
+P0@wg 0, dev 0 (global int* x, global int* y, global atomic_int* f) {
+  *x = 1;
+  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);
+}
+
+P1@wg 1, dev 0 (global int* x, global int* y, global atomic_int* f) {
+  int r0 = *y;
+}
+
+exists (1:r0=0 /\\ x=1)
+";
+
 /// Explores a program in its placements, or only in the one with this number.
 fn explore_in<P: Protocol>(text: &str, bounds: Bounds, only: Option<usize>) -> Vec<Exploration> {
     let test = Test::read("test", text).expect("it is a test");
@@ -300,6 +336,26 @@ fn an_atomic_ends_the_wait_of_a_thread_that_has_a_copy_of_the_word() {
     assert_eq!(fault::<QuickReleaseRepaired>(AWAITED), None);
     never_ends::<QuickRelease>();
     never_ends::<lacking::AnL1>();
+}
+
+/// The bytes of a write cache go down before the read of the line, and the next level finds them.
+#[test]
+fn a_read_of_more_bytes_than_a_write_cache_has_follows_these_bytes() {
+    fn fires<P: Protocol>(text: &str, outcome: &[i64], rows: &[(&'static str, &'static str, &'static str)]) {
+        let found = explore::<P>(text, BOUNDS);
+        assert!(found.iter().all(|found| found.outcomes == BTreeSet::from([outcome.to_vec()])));
+        let fired: BTreeSet<_> = found.iter().flat_map(|found| found.rows.iter().map(name::<P>)).collect();
+        for row in rows {
+            assert!(fired.contains(row), "{}: {row:?}", P::INFO.name);
+        }
+    }
+    fn check<P: Protocol>() {
+        fires::<P>(PARTS, &[0, 1, 2], &[(L1, "I", "LoadPart"), (L2, "I", "GetPart")]);
+        fires::<P>(PART_OF_A_COPY, &[0, 1, 1], &[(L1, "W", "LoadPart"), (L2, "W", "GetPart")]);
+        fires::<P>(PART_AT_THE_L2, &[0, 1], &[(L2, "I", "GetPart")]);
+    }
+    check::<QuickRelease>();
+    check::<QuickReleaseRepaired>();
 }
 
 #[test]
