@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use explore::verify::{Spread, Test};
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, Violation};
 use proto::issue::IssueRule;
-use proto::{Protocol, WritePolicy};
+use proto::{Change, Protocol, RowView, SeededFault, WritePolicy};
 use zoo::quick_release::{
     QuickRelease, QuickReleaseGroups, QuickReleaseRepaired, QuickReleaseSplit, lacking,
 };
@@ -21,6 +21,7 @@ const TWO_BANKS: Bounds = Bounds { banks: 2, ..BOUNDS };
 
 const L1: &str = "A line in the L1";
 const L2: &str = "A line in a bank of the L2";
+const DIRECTORY: &str = "A line in the stateless directory";
 
 /// A work-group tells another one that it has stored a word. The other one has an old copy of it.
 const TO_A_COPY: &str = "OPENCL to-a-copy
@@ -227,14 +228,37 @@ P1@wg 1, dev 0 (global int* x, global int* y, global atomic_int* f) {
 exists (1:r0=0 /\\ x=1)
 ";
 
-/// Explores a program in its placements, or only in the one with this number.
-fn explore_in<P: Protocol>(text: &str, bounds: Bounds, only: Option<usize>) -> Vec<Exploration> {
+/// A host and the GPU each store one word of a line.
+const BESIDE_A_HOST: &str = "OPENCL beside-a-host
+{ }
+
+P0 (global int* x, global int* y) {
+  *y = 1;
+}
+
+P1 (global int* x, global int* y) {
+  *x = 1;
+}
+
+scopeTree (device (work_group P1))
+
+exists (x=1 /\\ y=1)
+";
+
+/// Explores a program in its placements, or only in the one with this number, with a seeded fault if one
+/// is given.
+fn explore_with<P: Protocol>(
+    text: &str,
+    bounds: Bounds,
+    only: Option<usize>,
+    seeded_fault: Option<SeededFault>,
+) -> Vec<Exploration> {
     let test = Test::read("test", text).expect("it is a test");
     let test = test.spread(Spread { hosts: 1, ..Spread::default() });
     let program = &*test.program();
     let placements = test.placements.iter().enumerate().filter(|(at, _)| only.is_none_or(|only| only == *at));
     let explored = placements.map(|(_, placement)| {
-        let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
+        let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, seeded_fault);
         let found = explorer.explore(program, placement, &Requirements::default(), &mut Limits::default());
         let found = found.expect("supported");
         assert_eq!(found.incomplete, None);
@@ -246,7 +270,7 @@ fn explore_in<P: Protocol>(text: &str, bounds: Bounds, only: Option<usize>) -> V
 
 /// Explores a program in all its placements.
 fn explore<P: Protocol>(text: &str, bounds: Bounds) -> Vec<Exploration> {
-    explore_in::<P>(text, bounds, None)
+    explore_with::<P>(text, bounds, None, None)
 }
 
 /// Whether the program reaches the outcome in a placement.
@@ -256,7 +280,9 @@ fn reaches<P: Protocol>(text: &str, bounds: Bounds, outcome: &[i64]) -> bool {
 
 /// Whether the program reaches the outcome in the placement with this number.
 fn reaches_in<P: Protocol>(text: &str, bounds: Bounds, placement: usize, outcome: &[i64]) -> bool {
-    explore_in::<P>(text, bounds, Some(placement)).iter().any(|found| found.outcomes.contains(outcome))
+    explore_with::<P>(text, bounds, Some(placement), None)
+        .iter()
+        .any(|found| found.outcomes.contains(outcome))
 }
 
 /// Whether the outcome is the only one of the program.
@@ -274,6 +300,17 @@ fn fault<P: Protocol>(text: &str) -> Option<Violation> {
     let found = found.expect("supported");
     assert_eq!(found.incomplete, None);
     found.violation
+}
+
+/// The seeded fault that leaves an action out of a row of the directory.
+fn without(state: &str, event: &str, action: &str) -> SeededFault {
+    let at = |all: &[(&str, &str)], name: &str| all.iter().position(|(n, _)| *n == name).expect("it exists");
+    let view = QuickReleaseRepaired::tables().into_iter().find(|view| view.name == DIRECTORY);
+    let view = view.expect("it exists");
+    let row = at(&view.states, state) * view.events.len() + at(&view.events, event);
+    let RowView::Do(actions, ..) = &view.rows[row] else { panic!("{event} in {state} does something") };
+    let action = actions.iter().position(|name| *name == action).expect("an action of the row") as u8;
+    SeededFault { table: view.id, change: Change::DropAction { row: row as u16, action } }
 }
 
 #[test]
@@ -301,6 +338,8 @@ fn sequentially_consistent_atomics_are_one_sequence() {
     assert!(!reaches::<QuickReleaseRepaired>(STORE_BUFFERING, BOUNDS, &[0, 0]));
     assert!(!reaches_in::<QuickReleaseRepaired>(STORE_AND_ADD, BOUNDS, 0, &[0, 0]));
     assert!(reaches_in::<QuickRelease>(STORE_AND_ADD, BOUNDS, 0, &[0, 0]));
+    // In the other reading of the thesis, too, a store-release is complete before its store is visible.
+    assert!(reaches_in::<lacking::EarlyStore>(STORE_AND_ADD, BOUNDS, 0, &[0, 0]));
 }
 
 #[test]
@@ -374,6 +413,17 @@ fn bytes_of_a_host_reach_memory_before_those_of_the_gpu() {
     let sums = |found: Vec<Exploration>| found.iter().all(|found| found.outcomes.iter().all(|o| o == &[6]));
     assert!(sums(explore::<QuickReleaseRepaired>(SUM, BOUNDS)));
     assert!(!sums(explore::<lacking::HostOrder>(SUM, BOUNDS)));
+}
+
+#[test]
+fn a_write_of_the_directory_keeps_the_words_that_a_host_has_written_beside_it() {
+    assert!(only::<QuickReleaseRepaired>(BESIDE_A_HOST, BOUNDS, &[1, 1]));
+    assert!(only::<QuickRelease>(BESIDE_A_HOST, BOUNDS, &[1, 1]));
+    // The line of the host is written last, with an old word of the GPU.
+    assert!(reaches::<lacking::HostOrder>(BESIDE_A_HOST, BOUNDS, &[0, 1]));
+    let lost = Some(without("P", "LastWrite", "WriteHost"));
+    let found = explore_with::<QuickReleaseRepaired>(BESIDE_A_HOST, BOUNDS, None, lost);
+    assert!(found.iter().any(|found| found.outcomes.contains(&vec![1, 0])));
 }
 
 /// A store-release and its writes, and a load of another word. In the placement with the words `f` and
