@@ -3,8 +3,10 @@
 
 use std::collections::BTreeSet;
 
-use explore::verify::{Spread, Test};
-use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, Violation};
+use explore::verify::{self, Options, Spread, Status, Test};
+use explore::{
+    Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, Violation, corpus,
+};
 use proto::issue::IssueRule;
 use proto::{Change, Protocol, RowView, SeededFault, WritePolicy};
 use zoo::quick_release::{
@@ -424,6 +426,43 @@ fn a_write_of_the_directory_keeps_the_words_that_a_host_has_written_beside_it() 
     let lost = Some(without("P", "LastWrite", "WriteHost"));
     let found = explore_with::<QuickReleaseRepaired>(BESIDE_A_HOST, BOUNDS, None, lost);
     assert!(found.iter().any(|found| found.outcomes.contains(&vec![1, 0])));
+}
+
+/// Verifies a protocol with a shipped test on the first machine of every verification. Returns the status
+/// of each claim.
+fn verified<P: Protocol>(name: &str) -> Vec<Status> {
+    let mut tests = corpus::shipped().expect("they are tests");
+    tests.retain(|test| test.name == name);
+    assert_eq!(tests.len(), 1, "{name}");
+    let options = Options::new(verify::machines().into_iter().take(1).collect());
+    let found = verify::verify(&Subject::of::<P>(), &tests, &options).expect("known models");
+    found.claims.into_iter().map(|(_, status)| status).collect()
+}
+
+/// A shipped test for each duty.
+const FOR_MARKER_ORDER: &str = "opencl/MP+dev.litmus";
+const FOR_AN_L1: &str = "c11/MP+spin.litmus";
+const FOR_PASSED_INVALIDATION: &str = "caches/host-wrote-line-read.litmus";
+const FOR_HOST_ORDER: &str = "caches/counted-with-host.litmus";
+
+#[test]
+fn shipped_tests_refute_the_protocols_that_lack_a_duty() {
+    fn is_refuted<P: Protocol>(name: &str) {
+        assert!(verified::<P>(name).contains(&Status::Refuted), "{}: {name}", P::INFO.name);
+    }
+    is_refuted::<lacking::MarkerOrder>(FOR_MARKER_ORDER);
+    is_refuted::<lacking::AnL1>(FOR_AN_L1);
+    is_refuted::<lacking::PassedInvalidation>(FOR_PASSED_INVALIDATION);
+    is_refuted::<lacking::HostOrder>(FOR_HOST_ORDER);
+}
+
+#[test]
+fn the_repaired_protocol_keeps_its_claims_in_these_shipped_tests() {
+    for name in [FOR_MARKER_ORDER, FOR_AN_L1, FOR_PASSED_INVALIDATION, FOR_HOST_ORDER] {
+        let statuses = verified::<QuickReleaseRepaired>(name);
+        assert!(!statuses.contains(&Status::Refuted), "{name}: {statuses:?}");
+        assert!(statuses.contains(&Status::Verified), "{name}: {statuses:?}");
+    }
 }
 
 /// A store-release and its writes, and a load of another word. In the placement with the words `f` and
