@@ -45,6 +45,7 @@ use crate::parts::{self, BANK, DRF, FIRST, HOST, OPENCL, PTX_WITHOUT_WIDENING, S
 use crate::vi::{BANK_EQUIVALENT, Bank, BankTable, SCOPED_CLAIMS};
 use core::fmt;
 use proto::parts::Host;
+use proto::words::counted;
 use proto::{
     Agent, Channels, Claim, Hosts, Info, Kind, Levels, LineAddr, NodeId, Per, PlanKey, PlansView, Protocol,
     Setting, Settings, Sharing, Slot, TableView, Wrap, messages,
@@ -107,7 +108,8 @@ impl fmt::Display for Grant {
         let granted: Vec<String> =
             (0..self.epochs).filter(|epoch| self.set >> epoch & 1 == 1).map(|e| e.to_string()).collect();
         let word = if granted.len() == 1 { "epoch" } else { "epochs" };
-        write!(f, "{word} {}; bands of {} lines", granted.join(", "), 1_u64 << self.shift)
+        let lines = counted(1_u64 << self.shift, "line");
+        write!(f, "{word} {}; bands of {lines}", granted.join(", "))
     }
 }
 
