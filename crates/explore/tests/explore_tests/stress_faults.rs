@@ -570,7 +570,7 @@ fn locks_by_slot_are_found() {
 
 /// The mutant without the invalidation in the plan (the steps) of a kernel's beginning.
 fn without_invalidation_at_begin() -> SeededFault {
-    let level = proto::Level::Device;
+    let level = Level::Device;
     let plan =
         PlanKey { op: OpClass::KernelBegin, order: Order::AcqRel, level, remote: false, commutative: false };
     let at = L1Plans::plan(plan).iter().position(|step| *step == Step::Invalidate);
