@@ -145,6 +145,7 @@ texts! {
     "caches/own-words-system.litmus"
     "caches/passed-on-by-acquire-system.litmus"
     "caches/passed-on-by-acquire.litmus"
+    "caches/passed-on-from-host.litmus"
     "caches/polled-beside-written.litmus"
     "caches/read-and-updated.litmus"
     "caches/read-and-written-again.litmus"

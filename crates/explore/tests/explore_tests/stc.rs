@@ -4,10 +4,12 @@
 
 use explore::claim::Claim;
 use explore::verify::Test;
-use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject};
+use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, corpus};
 use proto::{Protocol, WritePolicy};
 use std::collections::BTreeSet;
-use zoo::stc::lacking::{AReturn, AnEnd, AnEpoch, Announcement, MovedDemands, RepeatedDemands, Room, Sweep};
+use zoo::stc::lacking::{
+    AReturn, AnEnd, AnEpoch, Announcement, MovedDemands, Reach, RepeatedDemands, Room, Sweep,
+};
 use zoo::stc::{StcAb, StcAbRepaired, StcEs, StcEsRepaired, StcMb, StcMbRepaired, StcNv, StcNvRepaired};
 
 /// A program whose words are in successive lines. Successive lines are in different bands (groups of
@@ -73,6 +75,17 @@ fn fault<P: Protocol>(text: &str) -> Option<Fault> {
     let found = explore::<P>(text);
     assert_eq!(found.incomplete, None);
     found.violation.map(|violation| violation.fault)
+}
+
+/// The fault that a test shows in a placement, under the claim `hrf-indirect`.
+fn fault_in<P: Protocol>(test: &Test, placement: &Placement) -> Option<Fault> {
+    let program = &*test.program();
+    let claim = Claim::of("hrf-indirect").expect("a known model");
+    let promise = claim.promise(program, &mut || false).expect("the model covers it");
+    let requirements = Requirements { allowed: promise.allowed.as_ref(), may_block: false };
+    let mut explorer = Explorer::new(&Subject::of::<P>(), BOUNDS, None);
+    let found = explorer.explore(program, placement, &requirements, &mut Limits::default());
+    found.expect("supported").violation.map(|violation| violation.fault)
 }
 
 #[test]
@@ -212,6 +225,18 @@ fn writes_are_atomic_on_three_compute_units() {
         assert_eq!(fault::<StcEsRepaired>(text), None);
     }
     assert_eq!(fault::<StcNv>(&copied), Some(Fault::Outcome), "the claim is also refutable in this shape");
+}
+
+/// A compute unit acquires from the host, and tells another one at device scope. An acquire at device
+/// scope invalidates nothing, so the first acquire must remove the copies of both.
+#[test]
+fn an_acquire_of_the_system_reaches_all_compute_units() {
+    let name = "caches/passed-on-from-host.litmus";
+    let (_, text) = corpus::SHIPPED.iter().find(|(path, _)| *path == name).expect("shipped");
+    let test = Test::read(name, text).expect("it is a test");
+    let of = |placement| fault_in::<Reach>(&test, placement) == Some(Fault::Outcome);
+    let placement = test.placements.iter().find(|placement| of(placement)).expect("a copy stays");
+    assert_eq!(fault_in::<StcEsRepaired>(&test, placement), None);
 }
 
 #[test]

@@ -128,7 +128,8 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
                 let own = self.invalidate_all(Cause::of(ask.req), Event::Drop, Operand::Nothing, cx);
                 own.unless_done().or_else(|| {
                     cx.fx.uses.invalidation_broadcasts += 1;
-                    let others = peers(cx.me, cx.level().count);
+                    let reaches_all = cx.world.params.variant.without != Some(Rule::AcquiresReachAll);
+                    let others = peers(cx.me, cx.level().count).filter(|_| reaches_all);
                     self.invalidated.tell(ask.slot, others, |slot| ToL1::Invalidate { slot }, cx)
                 })
             }

@@ -134,6 +134,8 @@ pub enum Rule {
     /// The start bit rests if it has moved as often as there are epochs, and no change of epochs has
     /// granted all demands since (ours).
     StartBitRests,
+    /// An acquire at system scope invalidates the L1s of all compute units.
+    AcquiresReachAll,
 }
 
 /// The settings in which the variants of the protocol differ.
@@ -534,6 +536,12 @@ pub mod lacking {
         /// register that holds the current epoch.
         sweep::Sweep, L1: true, Variant::NAIVE.repaired().without(Rule::SweepComesFirst), "stc-lacks-sweep",
         "stc-nv-repaired in which copies of the ended epoch remain in cache sets without accesses", REPAIRS
+    }
+    stc! {
+        /// The repaired protocol, but an acquire at system scope invalidates only the L1 of its own
+        /// compute unit.
+        reach::Reach, L1: true, Variant::SKIPPING.repaired().without(Rule::AcquiresReachAll), "stc-lacks-reach",
+        "stc-es-repaired in which an acquire at system scope leaves the copies of other compute units", REPAIRS
     }
     stc! {
         /// The repaired protocol with adaptive bands, but the epoch management unit does not move the
