@@ -3,10 +3,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use litmus::program::{Expr, Instr, Order, Program};
+use litmus::program::{Expr, Instr, Order, Program, RmwOp, ScopeId};
 use proto::issue::IssueRule;
 use proto::words::counted;
-use proto::{Agent, ByteMask, Symbol as _, Width, WritePolicy};
+use proto::{Agent, ByteMask, Level, Symbol as _, Width, WritePolicy};
 use rustc_hash::FxHashMap;
 
 use crate::machine::bounds::Bounds;
@@ -66,6 +66,38 @@ const OPERATIONS: [&str; 10] = [
     "barrier",
     "remote operation",
     "commutative operation",
+];
+
+/// The functions of read-modify-writes that a census distinguishes, in the order of their bits in
+/// [`Features`].
+const FUNCTIONS: [(RmwOp, &str); 8] = [
+    (RmwOp::Exchange, "exchange"),
+    (RmwOp::Add, "add"),
+    (RmwOp::Sub, "subtract"),
+    (RmwOp::And, "and"),
+    (RmwOp::Or, "or"),
+    (RmwOp::Xor, "xor"),
+    (RmwOp::Min, "minimum"),
+    (RmwOp::Max, "maximum"),
+];
+
+/// The scopes of operations that a census distinguishes, in the order of their bits in
+/// [`Features`].
+const SCOPES: [(Level, &str); 7] = [
+    (Level::WorkItem, "work-item"),
+    (Level::SubGroup, "wavefront"),
+    (Level::WorkGroup, "work-group"),
+    (Level::Chiplet, "chiplet"),
+    (Level::Device, "device"),
+    (Level::System, "system"),
+    (Level::Named, "named"),
+];
+
+/// The properties of machines and programs that no verification explores.
+const NEVER: [&str; 3] = [
+    "drains in an order other than that of line numbers",
+    "lines that share a tag (sectors)",
+    "read-modify-writes of floating-point numbers, and unsigned minima and maxima",
 ];
 
 /// The cases that a census distinguishes for the words that one request accesses.
@@ -143,13 +175,20 @@ impl Dimension {
 }
 
 /// The values of those dimensions (properties in which runs differ) that depend on a program and
-/// its placement. The first four fields are masks with one bit for each value of their dimension.
+/// its placement. The first six fields are masks with one bit for each value: of their dimension,
+/// of [`FUNCTIONS`] or of [`SCOPES`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Features {
     operations: u16,
     widths: u8,
     requests: u8,
     line: u8,
+    functions: u8,
+    scopes: u8,
+    /// The largest number of words that one request accesses.
+    words: u8,
+    /// The number of lines that the program accesses.
+    lines: u8,
     units: u8,
     wavefronts: u8,
     hosts: u8,
@@ -167,13 +206,20 @@ impl Features {
         for (thread, &agent) in program.threads.iter().zip(&placement.agents) {
             for instr in &thread.code {
                 features.operations |= operations(instr);
+                features.functions |= functions(instr);
+                if let Some(scope) = scope(instr) {
+                    let level = program.scopes.get(scope).level;
+                    features.scopes |= bit(SCOPES.iter().position(|&(of, _)| of == level));
+                }
                 let Some(loc) = accessed(instr) else { continue };
                 let written = writers.entry(loc).or_default();
                 if !matches!(instr, Instr::Load { .. } | Instr::Await { .. }) {
                     written.insert(agent);
                 }
             }
-            features.requests |= requests(&thread.code, placement.lanes, &words);
+            let (requests, most) = requests(&thread.code, placement.lanes, &words);
+            features.requests |= requests;
+            features.words = features.words.max(most);
         }
         let mut lines: BTreeMap<u64, (usize, BTreeSet<Agent>)> = BTreeMap::new();
         for (loc, agents) in writers {
@@ -183,6 +229,7 @@ impl Features {
             *count += 1;
             writers.extend(agents);
         }
+        features.lines = lines.len() as u8;
         for (count, writers) in lines.into_values() {
             features.line |= match (count, writers.len()) {
                 (0 | 1, _) => 1,
@@ -261,6 +308,28 @@ fn operations(instr: &Instr) -> u16 {
     own | u16::from(is_remote) << 8 | u16::from(is_commutative) << 9
 }
 
+/// A mask with the bit of this position in a list, or without a bit if there is no position.
+fn bit(position: Option<usize>) -> u8 {
+    position.map_or(0, |at| 1 << at)
+}
+
+/// The function of a read-modify-write, as a mask over [`FUNCTIONS`].
+fn functions(instr: &Instr) -> u8 {
+    match instr {
+        Instr::Rmw { op, .. } => bit(FUNCTIONS.iter().position(|(of, _)| of == op)),
+        _ => 0,
+    }
+}
+
+/// The scope of an instruction that has one.
+fn scope(instr: &Instr) -> Option<ScopeId> {
+    match instr {
+        Instr::Fence(fence) => fence.scope,
+        Instr::Barrier(barrier) => Some(barrier.scope),
+        instr => instr.access()?.scope,
+    }
+}
+
 /// The location that an instruction accesses, if the address is a constant.
 fn accessed(instr: &Instr) -> Option<u16> {
     match instr.access()?.address {
@@ -269,13 +338,16 @@ fn accessed(instr: &Instr) -> Option<u16> {
     }
 }
 
-/// The kinds of requests that a thread makes, as a mask over [`REQUESTS`]. A core that combines
-/// accesses makes one request for consecutive accesses of the same kind to one line.
-fn requests(code: &[Instr], lanes: bool, words: &[Word]) -> u8 {
-    let mut requests = 0;
-    let mut last: Option<(&Instr, Word, ByteMask)> = None;
-    let mut close = |last: Option<(&Instr, Word, ByteMask)>| {
-        if let Some((_, word, mask)) = last {
+/// The kinds of requests that a thread makes, as a mask over [`REQUESTS`], and the largest number
+/// of words that one of these requests accesses. A core that combines accesses makes one request
+/// for consecutive accesses of the same kind to one line.
+fn requests(code: &[Instr], lanes: bool, words: &[Word]) -> (u8, u8) {
+    let (mut requests, mut most) = (0, 0);
+    // The first instruction of a request with its word, and the bytes and the number of all words.
+    let mut last: Option<(&Instr, Word, ByteMask, u8)> = None;
+    let mut close = |last: Option<(&Instr, Word, ByteMask, u8)>| {
+        if let Some((_, word, mask, count)) = last {
+            most = most.max(count);
             requests |= match (mask == word.mask(), is_contiguous(mask)) {
                 (true, _) => 1,
                 (false, true) => 1 << 1,
@@ -286,22 +358,22 @@ fn requests(code: &[Instr], lanes: bool, words: &[Word]) -> u8 {
     for instr in code {
         let word = accessed(instr).and_then(|loc| words.get(usize::from(loc)).copied());
         last = match (last, word) {
-            (Some((like, first, mask)), Some(word))
+            (Some((like, first, mask, count)), Some(word))
                 if lanes
-                    && operations(like) == operations(instr)
+                    && (operations(like), functions(like)) == (operations(instr), functions(instr))
                     && first.line == word.line
                     && !mask.overlaps(word.mask()) =>
             {
-                Some((like, first, mask.union(word.mask())))
+                Some((like, first, mask.union(word.mask()), count + 1))
             }
             (before, word) => {
                 close(before);
-                word.map(|word| (instr, word, word.mask()))
+                word.map(|word| (instr, word, word.mask(), 1))
             }
         };
     }
     close(last);
-    requests
+    (requests, most)
 }
 
 /// Whether the bytes that the mask selects are contiguous.
@@ -341,6 +413,42 @@ pub struct Census {
     /// For each entry of `shares`: its dimension (property in which runs differ), and its value as
     /// a number.
     values: Vec<(Dimension, u16)>,
+    extents: Extents,
+}
+
+/// Properties of programs and machines that a census sums up over all runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Extents {
+    /// The functions of read-modify-writes, as a mask over [`FUNCTIONS`].
+    functions: u8,
+    /// The scopes of operations, as a mask over [`SCOPES`].
+    scopes: u8,
+    /// The largest number of words that one request accesses.
+    words: u8,
+    /// The largest number of lines that a program accesses.
+    lines: u8,
+    /// The largest number of lines in the store buffer of a private cache.
+    store_buffer: u32,
+    /// The largest number of miss registers of a private cache or a bank.
+    misses: u32,
+}
+
+impl Extents {
+    fn add(&mut self, features: &Features, bounds: &Bounds) {
+        self.functions |= features.functions;
+        self.scopes |= features.scopes;
+        self.words = self.words.max(features.words);
+        self.lines = self.lines.max(features.lines);
+        self.store_buffer = self.store_buffer.max(bounds.store_buffer);
+        self.misses = self.misses.max(bounds.misses.0).max(bounds.misses.1);
+    }
+}
+
+/// The names of the entries of a list whose bit in the mask is set (or, if `explored` is false, not
+/// set), as text.
+fn in_mask<T>(all: &[(T, &str)], mask: u8, explored: bool) -> String {
+    let names = all.iter().enumerate().filter(|(at, _)| (mask >> at & 1 == 1) == explored);
+    names.map(|(_, (_, name))| *name).collect::<Vec<_>>().join(", ")
 }
 
 /// The numbers of runs and of their states, for each combination of features, bounds and number of
@@ -359,6 +467,8 @@ impl Counter {
     /// The census of the counted runs.
     pub(crate) fn census(&self) -> Census {
         let mut counts: BTreeMap<(Dimension, u16), (u64, u64)> = BTreeMap::new();
+        let mut extents = Extents::default();
+        self.0.keys().for_each(|(features, bounds, _)| extents.add(features, bounds));
         for dimension in Dimension::ALL.iter().copied() {
             counts.extend(dimension.known().map(|value| ((dimension, value), (0, 0))));
         }
@@ -393,7 +503,7 @@ impl Counter {
         let all = (0..shares.len()).flat_map(|one| (one + 1..shares.len()).map(move |other| (one, other)));
         let (together, apart): (Vec<_>, Vec<_>) =
             all.filter(|&(one, other)| is_pair(one, other)).partition(|pair| pairs.contains(pair));
-        Census { shares, together: together.len(), apart, values }
+        Census { shares, together: together.len(), apart, values, extents }
     }
 }
 
@@ -457,9 +567,20 @@ impl Dimensions {
             up_to(most(Dimension::Ways), "way"),
             counted(most(Dimension::Chiplets).into(), "chiplet"),
         ];
+        let Extents { words, lines, store_buffer, misses, .. } = census.extents;
+        let limits = [
+            (u32::from(lines), "", "line"),
+            (words.into(), "requests of ", "word"),
+            (store_buffer, "store buffers of ", "line"),
+            (misses, "", "miss register"),
+        ];
+        covered.extend(limits.map(|(most, of, what)| format!("{of}{}", up_to(most as u16, what))));
         let hosts = most(Dimension::Hosts);
         let (kernels, preemptions) = (most(Dimension::Kernels), most(Dimension::Preemptions));
-        let mut not_covered = vec![String::from("drains in an order other than that of line numbers")];
+        let mut not_covered: Vec<String> = NEVER.map(String::from).to_vec();
+        let more =
+            |(most, of, what): (u32, &str, &str)| format!("{of}more than {}", counted(most.into(), what));
+        not_covered.extend(limits.map(more));
         for (explored, what, most) in [
             (census.has(Dimension::Request, 1), "requests of several words", 0),
             (census.has(Dimension::Request, 2), "requests with holes between words", 0),
@@ -480,12 +601,20 @@ impl Dimensions {
                 (false, _) => not_covered.push(what.to_owned()),
             }
         }
-        for (what, others) in
-            [("words of", widths(census, false)), ("cores", census.texts(Dimension::Core, false).join(", "))]
-        {
-            if !others.is_empty() {
-                not_covered.push(format!("{what} {others}"));
-            }
+        let Extents { functions, scopes, .. } = census.extents;
+        for (what, known, others) in [
+            ("words of", String::new(), widths(census, false)),
+            ("cores", String::new(), census.texts(Dimension::Core, false).join(", ")),
+            (
+                "read-modify-writes:",
+                in_mask(&FUNCTIONS, functions, true),
+                in_mask(&FUNCTIONS, functions, false),
+            ),
+            ("scopes:", in_mask(&SCOPES, scopes, true), in_mask(&SCOPES, scopes, false)),
+        ] {
+            let text = |list: String| (!list.is_empty()).then(|| format!("{what} {list}"));
+            covered.extend(text(known));
+            not_covered.extend(text(others));
         }
         Dimensions { covered, not_covered }
     }

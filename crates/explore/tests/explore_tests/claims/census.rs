@@ -90,6 +90,41 @@ fn the_dimensions_list_values_without_runs() {
     assert!(has(&dimensions.not_covered, "requests of several words"), "{dimensions:?}");
 }
 
+#[test]
+fn the_dimensions_name_the_limits_of_programs_and_machines() {
+    let has = |all: &[String], what: &str| all.iter().any(|text| text == what);
+    let plain = Dimensions::of(&census(|placement| placement));
+    for what in [
+        "up to 3 lines",
+        "requests of 1 word",
+        "store buffers of up to 2 lines",
+        "up to 2 miss registers",
+        "scopes: device",
+    ] {
+        assert!(has(&plain.covered, what), "{what}: {plain:?}");
+    }
+    for what in [
+        "lines that share a tag (sectors)",
+        "more than 3 lines",
+        "requests of more than 1 word",
+        "store buffers of more than 2 lines",
+        "more than 2 miss registers",
+        "read-modify-writes: exchange, add, subtract, and, or, xor, minimum, maximum",
+        "scopes: work-item, wavefront, work-group, chiplet, system, named",
+    ] {
+        assert!(has(&plain.not_covered, what), "{what}: {plain:?}");
+    }
+    // Both data words are in one line, and one request accesses them.
+    let adjacent =
+        Dimensions::of(&census(|placement| Placement { lines: vec![0, 0, 1], ..placement }.in_lanes()));
+    for what in ["up to 2 lines", "requests of up to 2 words"] {
+        assert!(has(&adjacent.covered, what), "{what}: {adjacent:?}");
+    }
+    for what in ["more than 2 lines", "requests of more than 2 words"] {
+        assert!(has(&adjacent.not_covered, what), "{what}: {adjacent:?}");
+    }
+}
+
 /// Some dimensions (properties in which programs and machines differ). For any two of them, the
 /// dimension programs cover all pairs of their values.
 const PAIRED: [Dimension; 5] =
