@@ -119,6 +119,7 @@ texts! {
     "caches/late-fill-updated.litmus"
     "caches/late-fill.litmus"
     "caches/loaded-after-displaced-store.litmus"
+    "caches/loaded-again-before-flag.litmus"
     "caches/loaded-what-was-written-late.litmus"
     "caches/loaded-what-was-written-while-fetched.litmus"
     "caches/looked-at-beside-reader-then-read-system.litmus"

@@ -73,10 +73,7 @@ impl Emu {
             Some(Rule::EveryBandHasAnEpoch) => epoch + 1 != params.epochs,
             Some(Rule::EpochsEnd) => false,
             Some(Rule::EpochsReturn) => epoch > self.last,
-            Some(
-                Rule::SweepComesFirst | Rule::DemandsMove | Rule::DemandsAreRepeated | Rule::StartBitRests,
-            )
-            | None => true,
+            _ => true,
         };
         let is_due = |&epoch: &u32| !params.variant.skips || wanted[epoch as usize].is_some();
         turns.filter(may_be).filter(is_due).take(params.variant.bands).collect()
