@@ -104,7 +104,8 @@ fn every_dependency_has_an_allowed_licence_and_source() {
     cargo.args(["metadata", "--offline", "--locked", "--format-version", "1"]);
     let output = cargo.current_dir(env!("CARGO_MANIFEST_DIR")).output().expect("cargo runs");
     if !output.status.success() {
-        println!("skipped: cargo knows not all dependencies, run `cargo fetch --locked`");
+        let note = "skipped: not all dependencies are downloaded, run `cargo fetch --locked`";
+        std::io::Write::write_all(&mut std::io::stdout(), format!("\n{note}\n").as_bytes()).ok();
         return;
     }
     let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo prints JSON");
