@@ -14,6 +14,8 @@ pub(crate) mod dimensions;
 pub(crate) mod generated;
 pub(crate) mod message;
 pub(crate) mod sampled;
+mod short;
+mod single;
 pub(crate) mod test;
 pub(crate) mod transform;
 
@@ -149,6 +151,15 @@ impl Programs {
     #[must_use]
     pub fn tests(&self) -> &[Arc<Test>] {
         &self.tests
+    }
+
+    /// The tests that have been generated so far, each with its number, in the order in which a
+    /// verification explores them.
+    pub fn in_order(&self) -> impl Iterator<Item = (usize, &Arc<Test>)> {
+        (0..self.tests.len()).map(|position| {
+            let number = self.number_at(position);
+            (number, &self.tests[number])
+        })
     }
 
     /// The number of dimension programs (which differ in word widths, requests and machine shapes).
@@ -380,6 +391,10 @@ mod tests {
         assert!(count > 0);
         let feed = Feed::new(&mut programs, &|| false);
         let order: Vec<(usize, Arc<Test>)> = core::iter::from_fn(|| feed.next()).collect();
+        let same = |(own, fed): ((usize, &Arc<Test>), &(usize, Arc<Test>))| {
+            own.0 == fed.0 && Arc::ptr_eq(own.1, &fed.1)
+        };
+        assert!(programs.in_order().zip(&order).all(same) && programs.tests().len() == order.len());
         assert!(order[..count].iter().all(|(_, test)| is_dimension(test)));
         assert!(order[count..].iter().all(|(_, test)| !is_dimension(test)));
         // Each test keeps its number, which chooses the machine of some tests.
