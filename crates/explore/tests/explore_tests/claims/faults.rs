@@ -1,17 +1,18 @@
 //! Faults of guards, masks, keys and counters, each seeded by hand into a copy of `vi` or of
-//! `rsp-repaired`. The programs that every verification explores report each of these faults.
+//! `rsp-repaired`. A verification without options reports each of these faults, within a bound of
+//! states. Only the overtaking of messages needs the option `--unordered`.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::toys;
 use explore::claim::Claim;
-use explore::verify::{self, Options, Test};
-use explore::{Subject, corpus};
+use explore::verify::{self, Machines, Options};
+use explore::{Programs, Subject, corpus};
 use proto::parts::Host;
 use proto::{
-    Agent, ByteMask, Controller, Cx, Disposition, Info, Input, Key, Level, LineView, NodeId, Op, Order,
-    PlanKey, Protocol, Rank, Request, RequestInput, Rmw, RmwKind, SetIndex, Sharing, Slot, TimerClass, Way,
-    protocol_nodes,
+    Agent, ByteMask, Controller, Cx, Disposition, Info, Input, Key, Level, LineView, MemoryAccess, NodeId,
+    Op, Order, PlanKey, Protocol, Rank, Request, RequestInput, Rmw, RmwKind, SetIndex, Sharing, Slot,
+    TimerClass, Way, protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{Bank, L1};
@@ -27,6 +28,8 @@ enum Seeded {
     DirtyInWords,
     /// A read-modify-write changes only the first of its words.
     FirstWordOnly,
+    /// A read-modify-write changes only the first four of its words.
+    FourWordsOnly,
     /// A compare-and-swap that fails stores its new value nevertheless.
     FailedSwapStores,
     /// A flush that arrives during another flush is answered together with that other flush.
@@ -36,8 +39,10 @@ enum Seeded {
     SlotWithoutNode,
     /// The third bank acknowledges a flush at once.
     ThirdBank,
-    /// The bytes of a line that leaves the ninth way are lost.
+    /// The bytes of a line that leaves the ninth way of a cache are lost.
     NinthWay,
+    /// The bytes of a line that leaves the ninth way of a bank are lost.
+    NinthWayOfBank,
     /// An acquire of the third wavefront does not invalidate.
     ThirdWavefront,
     /// A release of the third compute unit does not flush.
@@ -54,22 +59,28 @@ enum Seeded {
     /// A flush waits only for the acks of earlier writes, and not for those of the writes that it
     /// sends itself.
     EarlyParity,
-    /// A message overtakes an earlier message between the same two controllers.
+    /// A message overtakes an earlier message between the same two controllers. The channels of the
+    /// machine have this fault, as with the option `--unordered`.
     Overtaking,
+    /// An access overtakes an earlier access of its sender to the same line that is parked (waits) at
+    /// the bank. The channels keep their order.
+    ParkedOvertaken,
     /// A cache of `rsp-repaired` treats the locks of two remote operations as one lock if they have
     /// the same slot (number of the request at its cache).
     LocksBySlot,
 }
 
-const ALL: [Seeded; 17] = [
+const ALL: [Seeded; 20] = [
     Seeded::HitByOverlap,
     Seeded::DirtyInWords,
     Seeded::FirstWordOnly,
+    Seeded::FourWordsOnly,
     Seeded::FailedSwapStores,
     Seeded::JoinedFlush,
     Seeded::SlotWithoutNode,
     Seeded::ThirdBank,
     Seeded::NinthWay,
+    Seeded::NinthWayOfBank,
     Seeded::ThirdWavefront,
     Seeded::ThirdUnit,
     Seeded::KernelBegin,
@@ -78,6 +89,7 @@ const ALL: [Seeded; 17] = [
     Seeded::PinnedVictims,
     Seeded::EarlyParity,
     Seeded::Overtaking,
+    Seeded::ParkedOvertaken,
     Seeded::LocksBySlot,
 ];
 
@@ -123,8 +135,12 @@ impl FaultyCache {
                 let words = (0..128 / 4).map(|word| ByteMask::range(4 * word, 4));
                 req.mask = words.filter(|word| word.overlaps(req.mask)).fold(req.mask, ByteMask::union);
             }
-            (Seeded::FirstWordOnly, Op::Rmw(rmw)) => {
-                req.mask = req.mask.first().map_or(req.mask, |at| ByteMask::range(at, rmw.width.bytes()));
+            (Seeded::FirstWordOnly | Seeded::FourWordsOnly, Op::Rmw(rmw)) => {
+                let words_max = if self.seeded == Seeded::FirstWordOnly { 1 } else { 4 };
+                let width = rmw.width.bytes();
+                let words = (0..128 / width).map(|word| ByteMask::range(width * word, width));
+                let words = words.filter(|word| word.overlaps(req.mask)).take(words_max);
+                req.mask = words.fold(ByteMask::NONE, ByteMask::union);
             }
             (Seeded::FailedSwapStores, Op::Rmw(Rmw { kind: RmwKind::CompareExchange { .. }, .. })) => {
                 if let Op::Rmw(rmw) = &mut req.op {
@@ -278,11 +294,19 @@ impl Controller<Faulty> for FaultyBank {
             _ => false,
         };
         let pins = pins && sets.clone().any(|set| cx.has_way_waiter(set));
+        let loses = matches!(input, Input::Evict(way) if way.0 >= 8);
         let disposition = Controller::<Faulty>::step(&mut self.bank, input, cx);
         self.drains |= cx.fx.timers.contains(&TimerClass::Drain);
         if pins && disposition == Disposition::Done {
             self.offers_none = true;
             cx.fx.timer(TimerClass::Drain);
+        }
+        if loses && self.seeded == Seeded::NinthWayOfBank {
+            for op in &mut cx.fx.memory {
+                if let MemoryAccess::Write { mask, .. } = &mut op.access {
+                    *mask = ByteMask::NONE;
+                }
+            }
         }
         let before = self.flushes.len();
         let sends = &cx.fx.sends;
@@ -450,54 +474,155 @@ pub mod locked {
     }
 }
 
-/// The name of the first test that reports the fault in the protocol `Q`, and the states explored
-/// until then.
-fn reported_by<Q: Protocol>(seeded: Seeded, tests: &[Test]) -> (Option<String>, u64) {
+/// `vi` with banks whose parked accesses are overtaken.
+pub mod unordered {
+    use super::*;
+    use proto::Message as _;
+
+    proto::messages! {
+        /// A message to a bank. With the fault `ParkedOvertaken`, no message stays behind the parked
+        /// accesses of its sender.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        pub enum ToLooseBank = Shared(ToBank) [order(keeps_order)] {}
+    }
+
+    fn keeps_order(msg: &ToBank) -> bool {
+        next_seeded() != Seeded::ParkedOvertaken && msg.keeps_order()
+    }
+
+    /// A bank that receives [`ToLooseBank`].
+    #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+    pub struct LooseBank {
+        bank: Bank,
+    }
+
+    impl Controller<FaultyOrder> for LooseBank {
+        type Msg = ToLooseBank;
+
+        fn step(&mut self, input: Input<'_, ToLooseBank>, cx: &mut Cx<'_, FaultyOrder>) -> Disposition {
+            let input = match input {
+                Input::Message { from, msg: ToLooseBank::Shared(msg) } => Input::Message { from, msg },
+                Input::Request(request) => Input::Request(request),
+                Input::Memory(reply) => Input::Memory(reply),
+                Input::Evict(way) => Input::Evict(way),
+                Input::Timer(class) => Input::Timer(class),
+                Input::Tick { elapsed } => Input::Tick { elapsed },
+            };
+            Controller::<FaultyOrder>::step(&mut self.bank, input, cx)
+        }
+
+        proto::delegate! { bank: victims, occupied, lines, is_quiet, canonicalize }
+    }
+
+    /// The protocol of the controllers. The macro `proto::delegate` expects the name `P` for it.
+    type P = FaultyOrder;
+
+    /// `vi` with banks whose parked accesses are overtaken.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+    pub struct FaultyOrder;
+
+    protocol_nodes! { FaultyOrder: L1(L1, ToL1), Bank(LooseBank, ToLooseBank), Host(Host) }
+
+    impl From<ToBank> for Msg {
+        fn from(msg: ToBank) -> Self {
+            Msg::Bank(msg.into())
+        }
+    }
+
+    impl Protocol for FaultyOrder {
+        type Node = Node;
+        type Msg = Msg;
+        type Params = ();
+        const INFO: Info = Info { name: "faulty-order", ..Faulty::INFO };
+        const KINDS: &'static [proto::Kind] = zoo::vi::Vi::KINDS;
+
+        fn params(_: &proto::Levels, _: &proto::Settings) -> Result<(), String> {
+            Ok(())
+        }
+
+        fn node(id: NodeId, levels: &proto::Levels, (): &()) -> Node {
+            let level = levels.of(id.kind);
+            match id.kind {
+                0 => Node::L1(L1::new(level, &())),
+                1 => Node::Bank(LooseBank { bank: Bank::new(level, &()) }),
+                _ => Node::Host(Host),
+            }
+        }
+
+        fn entry((): &(), agent: Agent, _: PlanKey) -> NodeId {
+            agent.enters(0, 2)
+        }
+
+        toys::no_tables! {}
+    }
+}
+
+/// The result of a verification that ends at the first report of a fault.
+struct Report {
+    /// The name of the test that reports a fault, and the fault. `None` if no test reports one.
+    why: Option<String>,
+    /// The numbers of tests and of states until the report.
+    tests: usize,
+    states: u64,
+}
+
+/// Explores the programs that a verification of `Q` without options explores first: the dimension
+/// programs and the shipped tests. The order and the machines are those of that verification. Ends at
+/// the first report of a fault, after `tests_max` tests, and after more than `states_max` states.
+fn reported_by<Q: Protocol>(seeded: Seeded, tests_max: usize, states_max: u64) -> Report {
     let number = ALL.iter().position(|&other| other == seeded).map_or(0, |at| at + 1);
     NEXT.store(number, Ordering::Relaxed);
     let subject = Subject::of::<Q>();
-    let machines = verify::machines_of(&subject.info).into_iter();
+    let claims = Claim::all_of(&subject.info).expect("known models");
+    let programs = Programs::of(corpus::shipped().expect("they are tests")).and_dimensions(&claims);
     let overtaking = seeded == Seeded::Overtaking;
+    let machines = verify::machines_of(&subject.info).into_iter();
     let options = Options::new(machines.map(|bounds| bounds.overtaking(overtaking)).collect());
-    let mut states = 0;
-    for test in tests {
-        let found = verify::verify(&subject, core::slice::from_ref(test), &options).expect("known models");
-        states += found.states;
-        if let Some(finding) = found.findings.first() {
-            let why = &finding.violation.why;
-            return (Some(format!("{}: {why}", test.name)), states);
+    let mut report = Report { why: None, tests: 0, states: 0 };
+    for (number, test) in programs.in_order().take(tests_max) {
+        let mut test = test.as_ref().clone();
+        // A verification of one test numbers it anew, but the number chooses the machine.
+        if test.machines == Machines::InTurn {
+            test.machines = Machines::Nth((number % options.bounds.len()) as u8);
+        }
+        let found = verify::verify(&subject, core::slice::from_ref(&test), &options).expect("known models");
+        report.tests += 1;
+        report.states += found.states;
+        report.why =
+            found.findings.first().map(|finding| format!("{}: {}", test.name, finding.violation.why));
+        if report.why.is_some() || report.states > states_max {
+            break;
         }
     }
-    (None, states)
+    report
 }
 
-/// The maximum number of states that may be explored until a fault is reported. A default run
+/// The maximum number of states that may be explored until a fault is reported. A release build
 /// explores about a million states a second, so this limit is much less than a minute.
-const STATES_MAX: u64 = 5_000_000;
+const STATES_MAX: u64 = 3_000_000;
+
+/// The maximum number of states of the tests that are also explored without a fault.
+const SOUND_STATES_MAX: u64 = 500_000;
 
 #[test]
-fn every_fault_is_reported_by_the_programs_of_a_default_run() {
-    let claims = Claim::all_of(&zoo::vi::Vi::INFO).expect("known models");
-    let mut tests = corpus::dimensions(&claims);
-    let shipped = |names: &[&str]| {
-        let mut found = corpus::shipped().expect("they are tests");
-        found.retain(|test| names.contains(&test.name.as_str()));
-        assert_eq!(found.len(), names.len());
-        found
-    };
-    tests.extend(shipped(&["caches/host-reads-second-release.litmus", "caches/compared-and-kept.litmus"]));
-    let of_one_thread = shipped(&["caches/written-then-loaded.litmus"]);
-    let of_locks = shipped(&["caches/remote-counter-by-two.litmus"]);
-    assert_eq!(reported_by::<Faulty>(Seeded::None, &tests).0, None);
-    assert_eq!(reported_by::<Faulty>(Seeded::None, &of_one_thread).0, None);
-    assert_eq!(reported_by::<locked::FaultyRsp>(Seeded::None, &of_locks).0, None);
+fn a_verification_without_options_reports_every_fault_soon() {
+    // For each protocol, the number of tests until the latest report of a fault.
+    let [mut of_vi, mut of_order, mut of_rsp] = [0; 3];
+    let mut wrong = Vec::new();
     for seeded in ALL {
-        let (why, states) = match seeded {
-            Seeded::Overtaking => reported_by::<Faulty>(seeded, &of_one_thread),
-            Seeded::LocksBySlot => reported_by::<locked::FaultyRsp>(seeded, &of_locks),
-            _ => reported_by::<Faulty>(seeded, &tests),
+        let (Report { why, tests, states }, most) = match seeded {
+            Seeded::ParkedOvertaken => {
+                (reported_by::<unordered::FaultyOrder>(seeded, usize::MAX, STATES_MAX), &mut of_order)
+            }
+            Seeded::LocksBySlot => {
+                (reported_by::<locked::FaultyRsp>(seeded, usize::MAX, STATES_MAX), &mut of_rsp)
+            }
+            _ => (reported_by::<Faulty>(seeded, usize::MAX, STATES_MAX), &mut of_vi),
         };
-        assert!(why.is_some() && states < STATES_MAX, "{seeded:?}: {why:?} after {states} states");
+        if why.is_none() || states > STATES_MAX {
+            wrong.push(format!("{seeded:?}: {why:?} after {states} states"));
+        }
+        *most = tests.max(*most);
         // The report names the step that forgets the input, not a later fault.
         for (step, of) in [
             ("an input that waits for it is not woken", Seeded::ForgottenWait),
@@ -508,7 +633,18 @@ fn every_fault_is_reported_by_the_programs_of_a_default_run() {
             ("unevictable, while an earlier access waits for a way of the set", Seeded::PinnedVictims),
         ] {
             let is_step = why.as_ref().is_some_and(|why| why.ends_with(step));
-            assert_eq!(is_step, seeded == of, "{seeded:?}: {why:?}");
+            if is_step != (seeded == of) {
+                wrong.push(format!("{seeded:?}: another step than expected: {why:?}"));
+            }
         }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    // Without a fault, the first of these tests report nothing.
+    for found in [
+        reported_by::<Faulty>(Seeded::None, of_vi, SOUND_STATES_MAX),
+        reported_by::<unordered::FaultyOrder>(Seeded::None, of_order, SOUND_STATES_MAX),
+        reported_by::<locked::FaultyRsp>(Seeded::None, of_rsp, SOUND_STATES_MAX),
+    ] {
+        assert_eq!(found.why, None);
     }
 }
