@@ -17,11 +17,8 @@ const WHOLE: [&str; 2] = ["vi", "denovo-b"];
 const STEP: usize = 4;
 
 /// The protocols with epochs or leases have more states, and so do `ASKS_HOSTS`, whose directory asks
-/// hosts about each access. They explore one dimension program in this number, without the programs that
-/// have more threads than these.
-const LARGE_STEP: usize = 16;
-const TIMED_THREADS_MAX: usize = 3;
-const HOSTS_THREADS_MAX: usize = 2;
+/// hosts about each access. They explore no dimension program that has more threads than this.
+const LARGE_THREADS_MAX: usize = 2;
 const ASKS_HOSTS: [&str; 2] = ["wt", "apu-no-l1"];
 
 /// The maximum numbers of states of a protocol in this test, for the protocols with many states and for
@@ -41,16 +38,13 @@ fn protocols_keep_their_claims_on_all_or_a_part_of_the_dimension_programs() {
     for (turn, info) in zoo::ALL.iter().enumerate().filter(|(_, info)| !is_left_out(info.name)) {
         let subject = subjects::explored(info.name).expect("a protocol");
         let mut tests = corpus::dimensions(&Claim::all_of(&subject.info).expect("known models"));
-        let asks_hosts = ASKS_HOSTS.contains(&info.name);
-        let has_many_states = is_timed(info.name) || asks_hosts;
+        let has_many_states = is_timed(info.name) || ASKS_HOSTS.contains(&info.name);
         if has_many_states {
-            let threads_max = if asks_hosts { HOSTS_THREADS_MAX } else { TIMED_THREADS_MAX };
-            tests.retain(|test| test.program().threads.len() <= threads_max);
+            tests.retain(|test| test.program().threads.len() <= LARGE_THREADS_MAX);
         }
         let is_whole = !has_many_states && WHOLE.contains(&info.name);
         if !is_whole {
-            let step = if has_many_states { LARGE_STEP } else { STEP };
-            tests = tests.into_iter().skip(turn % step).step_by(step).collect();
+            tests = tests.into_iter().skip(turn % STEP).step_by(STEP).collect();
         }
         let options = Options { jobs: 2, ..Options::new(verify::machines_of(&subject.info)) };
         let found = verify::verify(&subject, &tests, &options).expect("known models");
