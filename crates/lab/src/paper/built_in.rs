@@ -83,6 +83,7 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 5] = [
         "fig34.toml",
         "buffer.toml",
         "directory.toml",
+        "large.toml",
         "causes.toml",
         "sensitivity.toml",
         "slow.toml",
