@@ -16,29 +16,11 @@ use crate::machine::bounds::Shape;
 use crate::machine::placement::Placement;
 use crate::programs::claim::Claim;
 use crate::programs::covering::pairwise;
+use crate::programs::draft::{
+    BANKS, CU0, CU1, Draft, HOST, INITIAL, KERNELS, LANES, Lanes, SETS, WAYS, WIDTHS,
+};
 use crate::programs::test::{Machines, Test};
 use crate::programs::{short, single};
-
-/// A program of the dimension family, before it is parsed.
-pub(super) struct Draft {
-    pub(super) name: String,
-    pub(super) text: String,
-    pub(super) placement: Placement,
-    /// The shape and the number of the only machine of the program. `None` if the program runs on
-    /// every machine, in its own shape.
-    pub(super) machine: Option<(Shape, u8)>,
-}
-
-/// The words of data that one request accesses.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Lanes {
-    /// One word.
-    One,
-    /// Two adjacent words.
-    Adjacent,
-    /// Two words with a word of another thread between them.
-    Apart,
-}
 
 /// The operations that write a word.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,10 +34,6 @@ enum WriteKind {
     Fail,
 }
 
-/// The widths of the words in the line of the data. `None` means different widths.
-pub(super) const WIDTHS: [Option<Width>; 5] =
-    [Some(Width::W1), Some(Width::W2), Some(Width::W4), Some(Width::W8), None];
-pub(super) const LANES: [Lanes; 3] = [Lanes::One, Lanes::Adjacent, Lanes::Apart];
 const WRITES: [WriteKind; 4] = [WriteKind::Store, WriteKind::Add, WriteKind::Swap, WriteKind::Fail];
 /// The agents (compute units or the host) of the threads.
 #[derive(Clone, Copy)]
@@ -75,9 +53,6 @@ impl ThreadAgents {
     }
 }
 
-pub(super) const HOST: Agent = Agent::Host(0);
-pub(super) const CU0: Agent = Agent::Cu(0);
-pub(super) const CU1: Agent = Agent::Cu(1);
 const CU2: Agent = Agent::Cu(2);
 const CU3: Agent = Agent::Cu(3);
 
@@ -104,10 +79,6 @@ const AGENTS: [ThreadAgents; 12] = [
 /// Whether the receiver acquires by a remote operation, so that a sender on a compute unit may
 /// release at work-group scope.
 const REMOTE: [bool; 2] = [false, true];
-pub(super) const KERNELS: [u8; 2] = [1, 2];
-pub(super) const BANKS: [u16; 3] = [1, 2, 3];
-pub(super) const SETS: [u32; 2] = [1, 2];
-pub(super) const WAYS: [u32; 2] = [1, 2];
 /// The numbers of the machines that every verification uses.
 const MACHINES: [u8; 4] = [0, 1, 2, 3];
 
@@ -145,9 +116,6 @@ struct Values {
     is_remote: bool,
 }
 
-/// The initial value of each word except the flag. It is not zero, so that it differs from bytes
-/// that nobody wrote.
-pub(super) const INITIAL: u8 = 1;
 /// The words of data in the line that all threads share, each with the value that the sender writes.
 const DATA: [(&str, u8); 2] = [("x", 3), ("y", 4)];
 /// The word of data in a line of its own, with the value that the sender writes.

@@ -11,6 +11,7 @@ pub mod claim;
 pub mod corpus;
 pub(crate) mod covering;
 pub(crate) mod dimensions;
+mod draft;
 pub(crate) mod generated;
 pub(crate) mod message;
 pub(crate) mod sampled;
@@ -391,10 +392,9 @@ mod tests {
         assert!(count > 0);
         let feed = Feed::new(&mut programs, &|| false);
         let order: Vec<(usize, Arc<Test>)> = core::iter::from_fn(|| feed.next()).collect();
-        let same = |(own, fed): ((usize, &Arc<Test>), &(usize, Arc<Test>))| {
-            own.0 == fed.0 && Arc::ptr_eq(own.1, &fed.1)
-        };
-        assert!(programs.in_order().zip(&order).all(same) && programs.tests().len() == order.len());
+        let mut pairs = programs.in_order().zip(&order);
+        assert!(pairs.all(|(own, fed)| own.0 == fed.0 && Arc::ptr_eq(own.1, &fed.1)));
+        assert_eq!(programs.tests().len(), order.len());
         assert!(order[..count].iter().all(|(_, test)| is_dimension(test)));
         assert!(order[count..].iter().all(|(_, test)| !is_dimension(test)));
         // Each test keeps its number, which chooses the machine of some tests.

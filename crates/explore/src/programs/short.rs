@@ -9,7 +9,7 @@ use proto::{Agent, Width};
 use crate::machine::bounds::Shape;
 use crate::machine::placement::Placement;
 use crate::programs::covering::pairwise;
-use crate::programs::dimensions::{BANKS, CU0, CU1, Draft, HOST, KERNELS, LANES, Lanes, SETS, WAYS, WIDTHS};
+use crate::programs::draft::{BANKS, CU0, CU1, Draft, HOST, KERNELS, LANES, Lanes, SETS, WAYS, WIDTHS};
 
 /// The agents of the sender and the receiver.
 const ENDS: [[Agent; 2]; 4] = [[CU1, CU0], [CU0, CU0], [HOST, CU0], [CU0, HOST]];

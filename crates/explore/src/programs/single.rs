@@ -10,7 +10,7 @@ use proto::{Agent, Width};
 
 use crate::machine::bounds::Shape;
 use crate::machine::placement::Placement;
-use crate::programs::dimensions::{CU0, CU1, Draft, HOST, INITIAL};
+use crate::programs::draft::{CU0, CU1, Draft, HOST, INITIAL};
 
 /// The single programs, except for [`large_program`]. `has_remote` says whether some claim has remote operations.
 pub(super) fn programs(has_remote: bool) -> Vec<Draft> {
