@@ -91,12 +91,13 @@ fn the_storage_has_the_accounting_of_the_paper_and_every_register() {
     // A grant: 16 epochs, and one of 21 start bits.
     let grant = 16 + 5;
     // Table 4: a counter of 4 bits and one of 8 bits, and 33 bits for each epoch. The unit also has a
-    // grant, the next start bit, one of three phases, and a number of compute units from 0 to 8.
-    let unit = 4 + 8 + 16 * 33 + grant + 5 + 2 + 4;
+    // grant, the next start bit, one of three phases, a number of compute units from 0 to 8, and a number
+    // of moves of the start bit from 0 to 16.
+    let unit = 4 + 8 + 16 * 33 + grant + 5 + 2 + 4 + 5;
     assert_eq!(of("of these, the epoch management unit"), f64::from(unit) / 8.0);
     // A queue of 256 addresses and bits, two grants, three bits for the change, the demanded epochs,
-    // the conflict, and 2,560 miss registers.
-    let cu = 256 * 33 + 2 * grant + 3 + 16 + 1 + 2560;
+    // the conflict, 2,560 miss registers, and 16 sets.
+    let cu = 256 * 33 + 2 * grant + 3 + 16 + 1 + 2560 + 16;
     assert_eq!(of("STC, every register"), f64::from(unit + 8 * cu) / 8.0);
     // Leases of 32 bits: 8,192 lines in each level, and 512 miss registers. Then twelve clocks, and 2
     // bits and the number of a compute unit for each line of the L2.
