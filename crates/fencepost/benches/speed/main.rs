@@ -83,7 +83,7 @@ const BENCHMARKS: [Benchmark; 11] = [
     // Epochs change all the time, also between kernels.
     of(
         "launch-epochs",
-        "run --system stc-8cu --protocol stc-nv --workload square --set launches=500 --set n=1 \
+        "run --system stc-8cu --protocol stc-nv --workload square --set launches=200 --set n=1 \
          --set work-groups=1 --json",
         Some(("/counters/kernels", "launches")),
     ),
