@@ -116,6 +116,7 @@ texts! {
     "caches/late-fill-stored-beside-stored-system.litmus"
     "caches/late-fill-stored-system.litmus"
     "caches/late-fill-updated-ordered.litmus"
+    "caches/late-fill-updated-unread.litmus"
     "caches/late-fill-updated.litmus"
     "caches/late-fill.litmus"
     "caches/loaded-after-displaced-store.litmus"

@@ -26,9 +26,16 @@ struct Family {
     /// The letter that begins the names of the programs of the family.
     letter: char,
     bound: Bound,
-    /// Of the programs that are not synchronized, one in this number is taken. A synchronized
-    /// program is race-free and has a data conflict that synchronization orders.
+    /// Programs with up to this number of operations are all taken.
+    taken_whole: usize,
+    /// Of the larger programs that are not synchronized, one in this number is taken. A synchronized
+    /// program is race-free and has a data conflict that synchronization orders. The number is
+    /// prime, because the last choices of the enumeration (values, scopes, lines) have few variants:
+    /// a multiple of their number would always take the same variant.
     one_in: usize,
+    /// Whether each synchronized program is explored with every kind of neighbour (`NEIGHBOURS`). If
+    /// not, it is explored with one kind in turn.
+    every_neighbour: bool,
     /// Of the synchronized programs (race-free with a data conflict that synchronization orders),
     /// one in this number is explored on all machines, with additional threads and with fences.
     whole_one_in: usize,
@@ -118,19 +125,30 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
     };
     let accesses = |bound: Bound| Bound { kinds: ALL[..7].to_vec(), ..bound };
     use Ordering::{AcquireRelease, Relaxed, SeqCst};
-    let family =
-        |letter, bound, one_in| Family { letter, bound, one_in, whole_one_in: 1, transform: Transform::NONE };
+    let family = |letter, bound, one_in| Family {
+        letter,
+        bound,
+        taken_whole: 0,
+        one_in,
+        every_neighbour: false,
+        whole_one_in: 1,
+        transform: Transform::NONE,
+    };
     let mut all = vec![
-        family('A', smallest(&[AcquireRelease], true), 1),
-        family('S', smallest(&[SeqCst], false), 16),
-        family('R', smallest(&[Relaxed], false), 16),
+        Family {
+            taken_whole: 3,
+            every_neighbour: true,
+            ..family('A', smallest(&[AcquireRelease], true), 17)
+        },
+        family('S', smallest(&[SeqCst], false), 17),
+        family('R', smallest(&[Relaxed], false), 17),
     ];
     for (letter, wide) in
         [('Y', ScopeChange::System), ('H', ScopeChange::Host(0)), ('H', ScopeChange::Host(1))]
     {
         let transform = Transform { wide, ..Transform::NONE };
         let bound = placed(wide, smallest(&[AcquireRelease], false));
-        all.push(Family { transform, ..family(letter, bound, 64) });
+        all.push(Family { transform, ..family(letter, bound, 61) });
     }
     let single_thread_scopes = scopes_are_hints(claims);
     for wide in scope_changes(claims) {
@@ -138,7 +156,7 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
             let bound =
                 Bound { kinds: EXCHANGING.to_vec(), single_thread_scopes, ..pair(4, 2, &[AcquireRelease]) };
             let transform = Transform { wide, rmw: Some(rmw), ..Transform::NONE };
-            all.push(Family { transform, ..family('V', placed(wide, bound), 64) });
+            all.push(Family { transform, ..family('V', placed(wide, bound), 61) });
         }
     }
     for wide in scope_changes(claims).filter(|wide| !matches!(wide, ScopeChange::Host(_))) {
@@ -153,26 +171,30 @@ fn families(claims: &[Claim], operations_max: usize) -> Vec<Family> {
             ..Bound::new(1, 3.min(operations_max), locations)
         };
         let transform = Transform { wide, ..Transform::NONE };
-        all.push(Family { transform, ..family('O', alone(2, &[AcquireRelease, Relaxed]), 1) });
+        all.push(Family {
+            transform,
+            taken_whole: 2,
+            ..family('O', alone(2, &[AcquireRelease, Relaxed]), 17)
+        });
         for rmw in RMWS {
             let transform = Transform { wide, rmw: Some(rmw), ..Transform::NONE };
             let bound = Bound { kinds: EXCHANGING_ALONE.to_vec(), ..alone(2, &[AcquireRelease]) };
-            all.push(Family { transform, ..family('O', bound, 1) });
+            all.push(Family { transform, taken_whole: 2, ..family('O', bound, 17) });
         }
     }
     if has_remote(claims) {
         let bound = Bound { single_thread_scopes: true, ..accesses(pair(4, 2, &[AcquireRelease, SeqCst])) };
         let transform = Transform { wide: ScopeChange::Remote, ..Transform::NONE };
         // Most programs of this family are synchronized.
-        all.push(Family { transform, whole_one_in: 7, ..family('P', bound, 64) });
+        all.push(Family { transform, whole_one_in: 7, ..family('P', bound, 61) });
     }
     if operations_max > 4 {
-        all.push(family('T', accesses(pair(6, 3, &[AcquireRelease])), 512));
+        all.push(family('T', accesses(pair(6, 3, &[AcquireRelease])), 509));
     }
     if operations_max > 5 {
         let threes =
             Bound { threads_min: 3, threads_max: 3, words_of_line_max: 1, ..pair(6, 2, &[AcquireRelease]) };
-        all.push(family('U', accesses(Bound { levels: Bound::new(3, 0, 2).levels, ..threes }), 2048));
+        all.push(family('U', accesses(Bound { levels: Bound::new(3, 0, 2).levels, ..threes }), 2039));
     }
     all
 }
@@ -453,7 +475,8 @@ impl Choice {
             return;
         }
         let is_synchronized = is_synchronized(&generated, &self.readings);
-        if !is_synchronized && !number.is_multiple_of(family.one_in) {
+        let is_taken_whole = generated.operations() <= family.taken_whole;
+        if !is_synchronized && !is_taken_whole && !number.is_multiple_of(family.one_in) {
             return;
         }
         let name = format!("{}{}-{index}.{number}", family.letter, generated.operations());
@@ -462,12 +485,14 @@ impl Choice {
         let machines = if is_whole { Machines::All } else { Machines::InTurn };
         let group = 1 + GROUPS * index;
         // There are many programs of one thread, so each gets only one kind of neighbour.
-        let neighbours = match generated.skeleton.threads.len() {
-            1 => &NEIGHBOURS[..1],
-            _ if is_whole => &NEIGHBOURS,
-            _ => &[],
+        let neighbours = match (generated.skeleton.threads.len(), is_whole) {
+            (1, _) => 0..1,
+            (_, true) if family.every_neighbour => 0..NEIGHBOURS.len(),
+            (_, true) => number % NEIGHBOURS.len()..number % NEIGHBOURS.len() + 1,
+            (_, false) => 0..0,
         };
-        tests.extend(with_neighbours(&generated, transform, &name, neighbours, group + 1));
+        let first = group + 1 + neighbours.start;
+        tests.extend(with_neighbours(&generated, transform, &name, &NEIGHBOURS[neighbours], first));
         if is_whole && self.has_clauses {
             tests.extend(with_fences(&generated, transform, &name, group + 4));
         }
