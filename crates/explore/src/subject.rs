@@ -2,7 +2,8 @@
 //! code of the verification is compiled once, not once for each protocol.
 
 use proto::{
-    ArrayUse, Homes, Info, Kind, LineView, NodeId, PlansView, Protocol, SeededFault, TableView, Topology,
+    ArrayUse, Homes, Hosts, Info, Kind, LineView, NodeId, PlansView, Protocol, SeededFault, TableView,
+    Topology,
 };
 
 use crate::machine::stations;
@@ -74,5 +75,14 @@ impl Subject {
             stations: stations::of::<P>,
             stressed: stressed::of::<P>,
         }
+    }
+
+    /// Whether a program has many more states with this protocol than with a protocol like `vi`. This
+    /// is so if its controllers read clocks, count logical times or count epochs, or if its hosts have
+    /// coherent caches. A verification of such a protocol explores fewer programs by default.
+    #[must_use]
+    pub fn has_many_states(&self) -> bool {
+        let counts_times = self.is_clocked || self.rebased.is_some() || !self.settings.is_empty();
+        counts_times || self.info.hosts == Hosts::Cached
     }
 }

@@ -2,6 +2,7 @@
 //! every claim.
 
 pub mod census;
+mod families;
 mod options;
 mod prepared;
 pub(crate) mod reason;
@@ -25,11 +26,13 @@ pub use crate::programs::test::{Machines, Spread, Test};
 use crate::programs::{Feed, Programs};
 use crate::subject::Subject;
 pub use census::{Census, Dimensions};
+pub use families::Family;
 pub use options::{Options, Progress};
 pub use prepared::{PreparedExplorers, PreparedRun, prepared};
 pub use run::Finding;
 
 use census::Counter;
+use families::Ran;
 use run::{Explorers, Run};
 
 /// The status of a claim after a verification.
@@ -95,6 +98,9 @@ pub struct Verification {
     pub rows: (usize, Vec<RowName>),
     /// The results of the trials of seeded faults, if any were made.
     pub mutants: Option<Mutants>,
+    /// The families of the programs, with the states that each costs and the seeded faults that it
+    /// detects.
+    pub families: Vec<Family>,
     /// The dimensions (properties of machines and programs) that are explored, and those that are
     /// not.
     pub dimensions: Dimensions,
@@ -241,6 +247,7 @@ pub fn verify_programs(
         findings,
         rows: rows::of(&(subject.tables)(), &fired),
         mutants: None,
+        families: Vec::new(),
         dimensions: Dimensions::of(&census),
         census,
     };
@@ -256,6 +263,12 @@ pub fn verify_programs(
         });
         verification.mutants = Some(trials::kill(subject, tests, &sound.collect::<Vec<_>>(), options));
     }
+    let ran = tested.iter().enumerate().filter(|(_, t)| !t.runs.is_empty()).map(|(at, t)| Ran {
+        name: &tests[at].name,
+        synchronized: t.synchronized,
+        states: t.runs.iter().map(|run| run.states).sum(),
+    });
+    verification.families = families::families(ran, verification.mutants.as_ref());
     verification.findings.truncate(REPORTED_MAX);
     Ok(verification)
 }

@@ -38,7 +38,7 @@ pub fn prepared(claims: &[Claim], test: &Test, index: usize, options: &Options<'
         if !tested.gaps.is_empty() {
             continue;
         }
-        for machine in machines_for(test, index, &options.bounds) {
+        for machine in machines_for(test, index, options) {
             let bounds = bounds_for(machine, (&program, placement), &promises);
             let open: Vec<_> =
                 promises.iter().filter(|(claim, _)| claim.covers_core(&program, bounds.core)).collect();

@@ -150,10 +150,11 @@ pub(crate) fn bounds_for(
 
 /// The machines of a test that has the number `index` among the tests, in the shape that the test
 /// needs.
-pub(crate) fn machines_for(test: &Test, index: usize, bounds: &[Bounds]) -> Vec<Bounds> {
+pub(crate) fn machines_for(test: &Test, index: usize, options: &Options<'_>) -> Vec<Bounds> {
+    let bounds = &options.bounds;
     let only = match test.machines {
-        Machines::All => None,
-        Machines::InTurn => Some(index % bounds.len().max(1)),
+        Machines::All if !options.in_turn => None,
+        Machines::All | Machines::InTurn => Some(index % bounds.len().max(1)),
         Machines::Nth(number) => Some(usize::from(number) % bounds.len().max(1)),
     };
     let shaped = |machine: Bounds| test.shape.map_or(machine, |shape| machine.shaped(shape));
@@ -182,7 +183,7 @@ pub(crate) fn test(
             all_promised.push(tested.ask(claims, (program, test), &placement.stages, options));
         }
     }
-    for machine in machines_for(test, index, &options.bounds) {
+    for machine in machines_for(test, index, options) {
         for (number, placement) in test.placements.iter().enumerate() {
             let promised = all_promised.iter().find(|promised| promised.stages == placement.stages);
             let Some(Promised { promises, may_block, .. }) = promised else { continue };

@@ -137,7 +137,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) all: bool,
     /// Replay a counterexample that --charts wrote, and report whether the same fault
     /// comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "jobs", "charts", "record"])]
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "each_test", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "jobs", "charts", "record"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, with the caches and cores of
     /// the trace and the latencies of this machine; a name from `list systems`, or the
@@ -151,10 +151,16 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_name = "FILE|DIR")]
     pub(crate) litmus: Vec<PathBuf>,
     /// Also check generated programs with at most this many operations: all programs of two threads
-    /// with two operations each and, of the larger programs, those in which synchronization orders
-    /// data and some that race. 0 for no generated programs
-    #[arg(long, value_name = "N", default_value_t = 4, value_parser = whole::<u8>(0, 6))]
-    pub(crate) operations: u8,
+    /// with up to three operations and, of the larger programs, those in which synchronization orders
+    /// data and some others. 0 for no generated programs [default: 4; 0 for a protocol with clocks,
+    /// epochs, logical times or coherent caches of hosts, whose programs have many more states]
+    #[arg(long, value_name = "N", value_parser = whole::<u8>(0, 6))]
+    pub(crate) operations: Option<u8>,
+    /// The machines of each test: all machines (most generated programs have one machine all the
+    /// same), or one, a different one for each test in turn [default: all; one for the protocols for
+    /// which --operations is 0 by default]
+    #[arg(long, value_name = "MACHINES")]
+    pub(crate) each_test: Option<EachTest>,
     /// Also check this many random programs in which synchronization orders data, and some random
     /// programs in which it does not. Each has five or six operations, on two threads with up to
     /// three operations each or on three threads with up to two
@@ -194,10 +200,11 @@ pub(crate) struct VerifyArguments {
     pub(crate) mutants: bool,
     /// Instead of the verification, check some programs with any number of compute units: one unit
     /// passes data to all others. See docs/verification.md
-    #[arg(long, conflicts_with_all = ["litmus", "operations", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "charts", "record", "memory", "replay"])]
+    #[arg(long, conflicts_with_all = ["litmus", "operations", "each_test", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "charts", "record", "memory", "replay"])]
     pub(crate) cutoff: bool,
-    /// Show what the verdict covers: for each dimension of programs and machines and each of its
-    /// values, the number of runs and states; and the pairs of values that no run has together
+    /// Show what the verdict covers: for each family of programs, the number of programs and states
+    /// and, with --mutants, of killed mutants; for each dimension of programs and machines and each of
+    /// its values, the number of runs and states; and the pairs of values that no run has together
     #[arg(long)]
     pub(crate) explain: bool,
     /// The maximum memory, such as 512M or 8G, for all tests that are explored at the same time. A
@@ -282,6 +289,15 @@ pub(crate) enum Property {
     Condition,
     /// Whether every execution ends
     Liveness,
+}
+
+/// The machines on which each test is explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EachTest {
+    /// All machines
+    All,
+    /// One machine, a different one for each test in turn
+    One,
 }
 
 /// The releases that an acquire synchronizes with.

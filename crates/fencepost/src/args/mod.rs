@@ -11,7 +11,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-pub(crate) use checks::{LitmusArguments, Property, RelaxedAs, StressArguments, SyncOrder, VerifyArguments};
+pub(crate) use checks::{
+    EachTest, LitmusArguments, Property, RelaxedAs, StressArguments, SyncOrder, VerifyArguments,
+};
 pub(crate) use papers::{GraphCommand, GraphInfoArguments, ReportArguments, ReproduceArguments};
 pub(crate) use runs::{
     CompareArguments, RaceArguments, RaceFree, RunArguments, WhyArguments, WorkloadCommand,

@@ -4,7 +4,7 @@ use lab::verify::{Guards, Verified};
 use serde_json::{Value, json};
 
 pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
-    let Verified { verification, tests, operations, sample: (sampled, seed), .. } = verified;
+    let Verified { verification, tests, operations, in_turn, sample: (sampled, seed), .. } = verified;
     let (total, unreached) = &verification.rows;
     let names: Vec<String> = unreached.iter().map(ToString::to_string).collect();
     let violations = verification.findings.iter().enumerate().map(|(at, finding)| {
@@ -49,6 +49,15 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
             "kills": killed.collect::<Vec<_>>(),
         })
     });
+    let families = verification.families.iter().map(|family| {
+        json!({
+            "family": family.name,
+            "tests": family.tests,
+            "synchronized": family.synchronized,
+            "states": family.states,
+            "kills": family.kills,
+        })
+    });
     let census = &verification.census;
     let values = census.shares.iter().map(|share| {
         json!({
@@ -65,6 +74,7 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
         "claims": claims.map(|(m, s)| json!({ "model": m, "cores": verified.cores(m), "status": s.name() })).collect::<Vec<_>>(),
         "tests": verification.tests,
         "operations": operations,
+        "each_test": if *in_turn { "one" } else { "all" },
         "sample": { "programs": sampled, "seed": seed },
         "race_free": verification.race_free,
         "synchronized": verification.synchronized,
@@ -80,6 +90,7 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
         "violations": violations.collect::<Vec<_>>(),
         "rows": { "fired": total - unreached.len(), "total": total, "unreached": names },
         "mutants": mutants,
+        "families": families.collect::<Vec<_>>(),
         "dimensions": {
             "covered": verification.dimensions.covered,
             "not_covered": verification.dimensions.not_covered,

@@ -13,9 +13,10 @@ use crate::words::{counted, grouped, plural};
 
 /// Prints the verdict, then the findings (counterexamples), then the coverage.
 ///
-/// With `explain`, the number of programs of the family `dimensions` follows, and then a table. It
-/// has the dimensions of programs and machines and, for each value of a dimension, the number of
-/// runs and the number of states with this value.
+/// With `explain`, the number of programs of the family `dimensions` follows, and then two tables.
+/// The first table has the families of programs. The second table has the dimensions of programs and
+/// machines and, for each value of a dimension, the number of runs and the number of states with
+/// this value.
 pub(super) fn show(
     verified: &Verified<'_>,
     seconds: f64,
@@ -33,7 +34,7 @@ pub(super) fn show(
         writeln!(out, "  not proved: {why}")?;
     }
     show_findings(verified, out)?;
-    show_counts(verification, verified.sample, seconds, out)?;
+    show_counts(verified, seconds, out)?;
     if let Some(mutants) = &verification.mutants {
         show_mutants(verification.protocol, mutants, out)?;
     }
@@ -44,7 +45,33 @@ pub(super) fn show(
     if verified.dimensions > 0 {
         writeln!(out, "  {} of the family `dimensions`", counted(verified.dimensions, "program"))?;
     }
+    show_families(verification, out)?;
     show_census(&verification.census, out)
+}
+
+/// Prints a table of the families of programs: the programs and states of each, and after trials of
+/// mutants also the mutants that it killed.
+fn show_families(verification: &Verification, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut columns = vec![("family", Side::Left)];
+    columns.extend(["tests", "synchronized", "states"].map(|heading| (heading, Side::Right)));
+    let has_mutants = verification.mutants.is_some();
+    if has_mutants {
+        columns.extend(["mutants killed", "for a million states"].map(|heading| (heading, Side::Right)));
+    }
+    let mut table = Table::new(&columns);
+    for family in &verification.families {
+        let counts = [family.tests as u64, family.synchronized as u64, family.states];
+        let mut cells = vec![family.name.clone()];
+        cells.extend(counts.map(grouped));
+        if has_mutants {
+            let for_a_million = family.kills as f64 * 1e6 / family.states.max(1) as f64;
+            cells.extend([grouped(family.kills as u64), format!("{for_a_million:.2}")]);
+        }
+        table.row(cells);
+    }
+    writeln!(out)?;
+    table.write(out)?;
+    Ok(())
 }
 
 /// Prints the findings (counterexamples). The first finding of all is drawn, and so is the first
@@ -83,12 +110,8 @@ fn show_findings(verified: &Verified<'_>, out: &mut dyn Write) -> Result<(), Fai
     Ok(())
 }
 
-fn show_counts(
-    verification: &Verification,
-    (sampled, seed): (usize, u64),
-    seconds: f64,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
+fn show_counts(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -> Result<(), Failure> {
+    let Verified { verification, sample: (sampled, seed), .. } = verified;
     let number = |n: usize| grouped(n as u64);
     writeln!(
         out,
@@ -97,12 +120,15 @@ fn show_counts(
         number(verification.race_free),
         number(verification.synchronized)
     )?;
-    if sampled > 0 {
+    if verified.in_turn {
+        writeln!(out, "  each test on one machine, a different one for each test in turn")?;
+    }
+    if *sampled > 0 {
         writeln!(
             out,
             "  {} in which synchronization orders data, and some other tests, are random samples from seed \
              {seed}",
-            counted(sampled, "test")
+            counted(*sampled, "test")
         )?;
     }
     writeln!(

@@ -27,9 +27,14 @@ pub struct Question {
     pub protocols: Vec<&'static str>,
     /// The litmus tests to explore, in addition to generated programs.
     pub tests: Vec<Test>,
-    /// The maximum number of operations of a generated program. All generated programs within this
-    /// limit are explored. With 0, no programs are generated.
-    pub operations: u8,
+    /// The maximum number of operations of a generated program. With 0, no programs are generated.
+    /// `None` for the number that suits the protocol: [`OPERATIONS`], or [`OPERATIONS_OF_MANY_STATES`]
+    /// if it has many states ([`Subject::has_many_states`]).
+    pub operations: Option<u8>,
+    /// Whether each test is explored on one machine, a different one for each test in turn. Otherwise,
+    /// all tests but most generated ones are explored on every machine. `None` for true exactly if the
+    /// protocol has many states ([`Subject::has_many_states`]).
+    pub in_turn: Option<bool>,
     /// Whether a generated program is left out if it differs from another program only in names,
     /// such as the names of threads and words.
     pub symmetry: bool,
@@ -60,6 +65,26 @@ pub struct Question {
     pub memory_bytes: Option<u64>,
 }
 
+/// The maximum number of operations of a generated program, if a question gives none.
+pub const OPERATIONS: u8 = 4;
+
+/// The maximum number of operations of a generated program for a protocol with many states
+/// ([`Subject::has_many_states`]), if a question gives none.
+pub const OPERATIONS_OF_MANY_STATES: u8 = 0;
+
+impl Question {
+    /// The maximum number of operations of a generated program for this protocol.
+    fn operations_of(&self, subject: &Subject) -> u8 {
+        let of_many_states = subject.has_many_states().then_some(OPERATIONS_OF_MANY_STATES);
+        self.operations.or(of_many_states).unwrap_or(OPERATIONS)
+    }
+
+    /// Whether each test is explored on one machine in turn for this protocol.
+    fn is_in_turn(&self, subject: &Subject) -> bool {
+        self.in_turn.unwrap_or_else(|| subject.has_many_states())
+    }
+}
+
 /// The name of the protocol `name`, if it exists. If `name` is `None`, the names of all protocols.
 ///
 /// # Errors
@@ -88,11 +113,12 @@ pub fn cutoffs(protocol: &str, options: cutoff::Options<'_>) -> Result<Vec<Cutof
 }
 
 /// Programs that were generated for a protocol. The key has the memory models that the protocol
-/// claims, whether scopes have an effect in the protocol, and the numbers of kernels and hosts. If
-/// the next protocol has the same key, the same programs are used for it.
+/// claims, whether scopes have an effect in the protocol, the maximum number of operations, and the
+/// numbers of kernels and hosts. If the next protocol has the same key, the same programs are used
+/// for it.
 #[derive(Debug)]
 struct ProgramSet {
-    key: (Vec<&'static str>, bool, Spread),
+    key: (Vec<&'static str>, bool, u8, Spread),
     programs: Programs,
 }
 
@@ -160,17 +186,17 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
     let scopes_matter = corpus::scopes_matter(subject);
     let hosts = question.hosts.unwrap_or_else(|| Spread::hosts_of(&subject.info));
     let spread = Spread { kernels: question.kernels, hosts };
-    let key = (models, scopes_matter, spread);
+    let operations = question.operations_of(subject);
+    let key = (models, scopes_matter, operations, spread);
     // Only the programs of the previous protocol are kept, because they may need much memory.
     if let Some(last) = last.filter(|last| last.key == key) {
         return Ok(last);
     }
     let claims = key.0.iter().map(|model| Claim::of(model)).collect::<Result<Vec<_>, _>>()?;
     let mut programs = Programs::of(question.tests.iter().cloned());
-    if question.operations > 0 {
-        let operations = usize::from(question.operations);
+    if operations > 0 {
         programs = programs.and_dimensions(&claims).and_messages(&claims);
-        programs = programs.and_generated(&claims, scopes_matter, operations, question.symmetry);
+        programs = programs.and_generated(&claims, scopes_matter, usize::from(operations), question.symmetry);
     }
     let programs = programs.and_sampled(&claims, scopes_matter, question.sample, question.seed);
     Ok(ProgramSet { key, programs: programs.spread(spread) })
@@ -215,6 +241,7 @@ impl<'v> ReadyProtocol<'v> {
                 .into_iter()
                 .map(|bounds| bounds.preempting(question.preemptions).overtaking(question.overtaking))
                 .collect(),
+            in_turn: question.is_in_turn(&subject),
             jobs: question.jobs,
             memory_bytes: question.memory_bytes.unwrap_or(question.jobs as u64 * TEST_BYTES),
             states_max: u64::MAX,
@@ -228,11 +255,49 @@ impl<'v> ReadyProtocol<'v> {
             verification,
             tests: programs.tests(),
             charts,
-            operations: question.operations,
+            operations: question.operations_of(&subject),
+            in_turn: question.is_in_turn(&subject),
             sample: (programs.sampled(), question.seed),
             dimensions: programs.dimensions(),
         };
         complaints.extend(verified.complaints());
         Ok(verified)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_default_bounds_depend_on_the_protocol() {
+        let bounds = |name: &str, operations, in_turn| {
+            let subject = subjects::explored(name).expect("a protocol");
+            let question = Question {
+                protocols: vec![subject.info.name],
+                tests: Vec::new(),
+                operations,
+                in_turn,
+                symmetry: true,
+                sample: 0,
+                seed: 0,
+                kernels: 1,
+                hosts: None,
+                chiplets: 1,
+                preemptions: 0,
+                overtaking: false,
+                mutants: false,
+                jobs: 1,
+                memory_bytes: None,
+            };
+            (question.operations_of(&subject), question.is_in_turn(&subject))
+        };
+        for name in ["vi", "no-l1", "hlrc-repaired", "denovo-b", "gpu-vi"] {
+            assert_eq!(bounds(name, None, None), (4, false), "{name}");
+        }
+        for name in ["stc-nv", "tc-strong", "rcc", "g-tsc", "moesi", "wt", "quick-release"] {
+            assert_eq!(bounds(name, None, None), (0, true), "{name}");
+            assert_eq!(bounds(name, Some(2), Some(false)), (2, false), "{name}");
+        }
     }
 }

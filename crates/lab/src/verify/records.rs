@@ -32,6 +32,9 @@ pub struct Record {
     date: String,
     /// The maximum number of operations of the generated programs.
     operations: u8,
+    /// Whether each test was explored on one machine, a different one for each test in turn.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    in_turn: bool,
     /// The number of randomly sampled programs, and the seed of the sample. `None` if no programs
     /// were sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -160,7 +163,7 @@ impl Record {
     #[must_use]
     pub fn of(
         v: &Verification,
-        operations: u8,
+        (operations, in_turn): (u8, bool),
         (programs, seed): (usize, u64),
         (seconds, date): (f64, String),
     ) -> Record {
@@ -170,6 +173,7 @@ impl Record {
             protocol: v.protocol.to_owned(),
             date,
             operations,
+            in_turn,
             sampled: (programs > 0).then_some(Sampled { programs: programs as u64, seed }),
             programs: v.tests as u64,
             race_free: v.race_free as u64,
@@ -199,8 +203,9 @@ impl Record {
         let sampled = self.sampled.as_ref().map_or_else(String::new, |sampled| {
             format!(", {} sampled from seed {}", grouped(sampled.programs), sampled.seed)
         });
+        let in_turn = if self.in_turn { ", each test on one machine" } else { "" };
         format!(
-            "| `{}` | {} | {}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s | {} |\n",
+            "| `{}` | {} | {}{in_turn}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s | {} |\n",
             self.protocol,
             claims.collect::<Vec<_>>().join(", "),
             self.operations,
@@ -297,10 +302,11 @@ mod tests {
             findings: Vec::new(),
             rows: (2, vec![RowName { table: "A table", event: "Load", state: "I" }]),
             mutants: None,
+            families: Vec::new(),
             dimensions: verify::Dimensions::default(),
             census: verify::Census::default(),
         };
-        Record::of(&verification, 4, sample, (1.0, String::from("2026-01-31")))
+        Record::of(&verification, (4, false), sample, (1.0, String::from("2026-01-31")))
     }
 
     #[test]
@@ -336,5 +342,14 @@ mod tests {
         };
         assert!(page((2000, 7)).contains("| 4, 2,000 sampled from seed 7 |"));
         assert!(!page((0, 7)).contains("sampled"));
+    }
+
+    #[test]
+    fn the_table_marks_tests_on_one_machine() {
+        let mut records = Records::default();
+        records.enter(Record { in_turn: true, ..record("a", 1, (0, 0)) });
+        assert!(records.to_markdown().contains("| 4, each test on one machine |"));
+        records.enter(record("a", 1, (0, 0)));
+        assert!(!records.to_markdown().contains("each test"));
     }
 }

@@ -24,6 +24,8 @@ pub struct Verified<'v> {
     pub charts: Vec<Option<Replay>>,
     /// The maximum number of operations of the generated programs.
     pub operations: u8,
+    /// Whether each test was explored on one machine, a different one for each test in turn.
+    pub in_turn: bool,
     /// The number of randomly sampled programs, and the seed of the sample.
     pub sample: (usize, u64),
     /// The number of dimension programs (which differ in word widths, requests and machine shapes).
@@ -35,7 +37,7 @@ impl Verified<'_> {
     /// `date`.
     #[must_use]
     pub fn record(&self, seconds: f64, date: String) -> Record {
-        Record::of(&self.verification, self.operations, self.sample, (seconds, date))
+        Record::of(&self.verification, (self.operations, self.in_turn), self.sample, (seconds, date))
     }
 
     /// The kinds of cores for which the protocol claims the memory model `model`.
@@ -167,7 +169,15 @@ mod tests {
         // The last finding has no replay, as if it could not be drawn.
         let charts: Vec<Option<Replay>> = drawn.into_iter().skip(1).chain([None]).collect();
         let last = charts.len() - 1;
-        let verified = Verified { verification, tests, charts, operations: 0, sample: (0, 0), dimensions: 0 };
+        let verified = Verified {
+            verification,
+            tests,
+            charts,
+            operations: 0,
+            in_turn: false,
+            sample: (0, 0),
+            dimensions: 0,
+        };
         for finding in 0..=last {
             let files = verified.files(finding);
             let (ending, trace) = &files[0];
