@@ -16,7 +16,7 @@ use crate::argued;
 use crate::records;
 use crate::report::{Counts, Report};
 use crate::schema::{Mutant, Schema};
-use crate::tree::Tree;
+use crate::tree::{Places, Tree};
 use crate::trials::{self, Budget, Kills, MutantStatus, Subject, Trial};
 use crate::worker::Worker;
 
@@ -66,7 +66,7 @@ const ROUND: usize = 64;
 pub struct Options {
     /// The folder of the workspace.
     pub root: PathBuf,
-    /// The folder for the rewritten copy of the crates and for all results.
+    /// The folder for the rewritten copy of the crates, its build and all results.
     pub folder: PathBuf,
     /// The names of the protocols whose cases (programs on a machine) are run.
     pub protocols: Vec<String>,
@@ -86,25 +86,36 @@ pub struct Options {
 }
 
 impl Options {
-    /// The mutants of `schema` that these options choose, in the order of their numbers.
+    /// The mutants of `schema` that these options choose, in the order of their numbers: the mutants
+    /// with the names, and the sample of the mutants in the files. If there are names, but no
+    /// sample, they are the mutants with the names in the files.
     #[must_use]
     pub fn choose<'a>(&self, schema: &'a Schema) -> Vec<&'a Mutant> {
-        let is_chosen = |mutant: &&Mutant| {
+        let is_in_files = |mutant: &Mutant| {
             let fits = |(file, line): &(String, Option<usize>)| {
                 Path::new(&mutant.file).starts_with(file.strip_prefix("crates/").unwrap_or(file))
                     && line.is_none_or(|line| line == mutant.line)
             };
-            (self.only.is_empty() || self.only.iter().any(fits))
-                && (self.names.is_empty() || self.names.contains(&mutant.name))
+            self.only.is_empty() || self.only.iter().any(fits)
         };
-        let mut all: Vec<&Mutant> = schema.mutants.iter().filter(is_chosen).collect();
-        if let Some((count, seed)) = self.sample {
-            // The sample depends only on the seed and on the names of the mutants.
-            all.sort_by_cached_key(|mutant| Sha256::digest(format!("{seed} {}", mutant.name)).to_vec());
-            all.truncate(count);
-            all.sort_by_key(|mutant| mutant.number);
-        }
+        let is_named = |mutant: &Mutant| self.names.contains(&mutant.name);
+        let Some((count, seed)) = self.sample else {
+            let is_chosen = |m: &&Mutant| is_in_files(m) && (self.names.is_empty() || is_named(m));
+            return schema.mutants.iter().filter(is_chosen).collect();
+        };
+        // The sample depends only on the seed and on the names of the mutants.
+        let others = schema.mutants.iter().filter(|m| is_in_files(m) && !is_named(m));
+        let mut all: Vec<&Mutant> = others.collect();
+        all.sort_by_cached_key(|mutant| Sha256::digest(format!("{seed} {}", mutant.name)).to_vec());
+        all.truncate(count);
+        all.extend(schema.mutants.iter().filter(|mutant| is_named(mutant)));
+        all.sort_by_key(|mutant| mutant.number);
         all
+    }
+
+    /// Whether the rewritten crates contain the chosen mutants only. So a short run builds fast.
+    fn seeds_chosen_only(&self) -> bool {
+        self.sample.is_some() || !self.names.is_empty()
     }
 }
 
@@ -172,14 +183,27 @@ fn version(root: &Path) -> String {
 /// If the rewritten copy of the crates cannot be built, if a child process fails, or if a file
 /// cannot be read or written.
 pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, String> {
-    let folder = &options.folder;
-    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
     let (schema, version) = (Schema::of(&options.root)?, version(&options.root));
     let arguments = argued::all(&options.root)?;
-    say(&format!("{} mutants; checking the rewritten tree", schema.mutants.len()));
-    let tree = Tree::build(&options.root, folder, &schema, say)?;
+    let chosen = options.choose(&schema);
+    let left_out = match options.seeds_chosen_only() {
+        true => schema.outside(&chosen),
+        false => BTreeSet::new(),
+    };
+    let seeded = schema.mutants.len() - left_out.len();
+    // The results of a run say which mutants each case reaches, so each set of mutants has its own
+    // results.
+    let folder = &match left_out.is_empty() {
+        true => options.folder.clone(),
+        false => options.folder.join(format!("chosen-{}", digest_of(&chosen))),
+    };
+    fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    say(&format!("{seeded} mutants; checking the rewritten tree"));
+    let protocols: Vec<&str> = options.protocols.iter().map(String::as_str).collect();
+    let places = Places { root: &options.root, folder, build: &options.folder.join("build") };
+    let tree = Tree::build(&places, &schema, left_out, &protocols, say)?;
     let chosen: Vec<&Mutant> =
-        options.choose(&schema).into_iter().filter(|mutant| !tree.dropped.contains(&mutant.number)).collect();
+        chosen.into_iter().filter(|mutant| !tree.dropped.contains(&mutant.number)).collect();
     let argued_of = |mutant: &Mutant| arguments.iter().any(|argument| argument.is_about(&mutant.name));
     let is_argued: Vec<bool> = chosen.iter().map(|mutant| argued_of(mutant)).collect();
     let mut trials: BTreeMap<String, Trial> = BTreeMap::new();
@@ -193,7 +217,7 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
         if left.is_empty() {
             break;
         }
-        let campaign = Campaign { options, tree: &tree, digest: &schema.digest, say };
+        let campaign = Campaign { options, folder, tree: &tree, digest: &schema.digest, say };
         for trial in campaign.of(protocol, &left)? {
             let is_better = trials.get(&trial.mutant).is_none_or(|known| trial.status > known.status);
             if is_better {
@@ -221,9 +245,17 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
         killed_with: BTreeMap::new(),
         files: BTreeMap::new(),
         places: BTreeMap::new(),
+        kills: BTreeSet::new(),
     };
     report.add(&chosen, &trials, &arguments);
     Ok(report)
+}
+
+/// A digest of the names of these mutants.
+fn digest_of(mutants: &[&Mutant]) -> String {
+    let mut digest = Sha256::new();
+    mutants.iter().for_each(|mutant| digest.update(format!("{}\n", mutant.name)));
+    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The texts of restrictions to files, folders or lines of files, in order and without duplicates.
@@ -248,6 +280,8 @@ struct Chosen<'a> {
 /// The inputs of a run that are the same for all its protocols.
 struct Campaign<'a> {
     options: &'a Options,
+    /// The folder of the results.
+    folder: &'a Path,
     tree: &'a Tree,
     digest: &'a str,
     say: &'a (dyn Fn(&str) + Sync),
@@ -255,16 +289,16 @@ struct Campaign<'a> {
 
 impl Campaign<'_> {
     fn results(&self, protocol: &str) -> PathBuf {
-        self.options.folder.join(format!("results-{}-{protocol}.jsonl", self.digest))
+        self.folder.join(format!("results-{}-{protocol}.jsonl", self.digest))
     }
 
     /// Tries these mutants on the cases (programs on a machine) of one protocol. Returns the
     /// results in the order of `mutants`. Trials of earlier runs are not repeated.
     fn of(&self, protocol: &str, mutants: &[Chosen<'_>]) -> Result<Vec<Trial>, String> {
-        let Campaign { options, tree, digest, say } = *self;
+        let Campaign { options, folder, tree, digest, say } = *self;
         say(&format!("{protocol}: recording which cases reach which mutants"));
         let how = (options.jobs, options.budget.share_of);
-        let cases = records::of(tree, &options.folder, digest, protocol, how, options.is_again)?;
+        let cases = records::of(tree, folder, digest, protocol, how, options.is_again)?;
         let states: u64 = cases.iter().map(|case| case.states).sum();
         say(&format!("{protocol}: {} cases, {states} states; {} mutants", cases.len(), mutants.len()));
         let subject = Subject { protocol: protocol.to_owned(), cases };
@@ -348,6 +382,14 @@ mod tests {
         assert_eq!(numbers(1).len(), 20);
         assert_eq!(numbers(1), numbers(1));
         assert_ne!(numbers(1), numbers(2));
+        let named =
+            options(Some((20, 1)), &[("crates/zoo/src/vi/", None)], vec![schema.mutants[0].name.clone()]);
+        let chosen = named.choose(&schema);
+        assert_eq!(chosen.len(), 21, "the named mutant and 20 others");
+        assert!(!schema.mutants[0].file.starts_with("zoo/src/vi/") && chosen[0].number == 1);
+        let outside = schema.outside(&chosen);
+        assert!(chosen.iter().all(|mutant| !outside.contains(&mutant.number)));
+        assert!(outside.len() > schema.mutants.len() - 200);
         let of_vi = options(None, &[("crates/zoo/src/vi/", None)], Vec::new());
         let of_vi = of_vi.choose(&schema);
         assert!(of_vi.len() > 50 && of_vi.iter().all(|mutant| mutant.file.starts_with("zoo/src/vi/")));

@@ -1,7 +1,7 @@
 //! The report of a run: the number of mutants with each status (killed, survived, crashed and so
 //! on), and the names of the survivors.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use serde::Serialize;
@@ -81,6 +81,9 @@ pub struct Report {
     /// the places out, so that a change of comments in the sources does not change the report.
     #[serde(skip)]
     pub places: BTreeMap<String, String>,
+    /// The names of the killed mutants.
+    #[serde(skip)]
+    pub kills: BTreeSet<String>,
 }
 
 /// The name of the group that a case (a program on a machine) belongs to. The first letter of the
@@ -126,6 +129,7 @@ impl Report {
                 }
             }
             if trial.status == MutantStatus::Killed {
+                self.kills.insert(mutant.name.clone());
                 *self.killers.entry(group(&trial.case).to_owned()).or_default() += 1;
                 *self.killed_with.entry(trial.protocol.clone()).or_default() += 1;
             }

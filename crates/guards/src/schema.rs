@@ -229,6 +229,15 @@ impl Schema {
         sites.into_iter().flat_map(numbers).filter(|number| !dropped.contains(number)).collect()
     }
 
+    /// The numbers of the mutants at sites without a chosen mutant. A site is an expression that has
+    /// mutations. All mutants of a site are in the rewritten file, or none.
+    pub(crate) fn outside(&self, chosen: &[&Mutant]) -> BTreeSet<u32> {
+        let chosen: BTreeSet<u32> = chosen.iter().map(|mutant| mutant.number).collect();
+        let sites = self.sources.iter().flat_map(|source| &source.scan.sites);
+        let numbers = sites.map(|site| site.first..site.first + site.mutations.len() as u32);
+        numbers.filter(|numbers| chosen.range(numbers.clone()).next().is_none()).flatten().collect()
+    }
+
     /// The text of each rewritten source file, with its path relative to `crates/`. The mutants in
     /// `dropped` are left out.
     pub(crate) fn rewritten(&self, dropped: &BTreeSet<u32>) -> Vec<(&str, String)> {

@@ -19,9 +19,6 @@ const TRIAL_MANIFEST: &str = "[package]\nname = \"trial\"\nversion = \"0.1.0\"\n
 const TRIAL_MAIN: &str = "mod explored;\nmod switch {\n    pub use proto::guard::*;\n}\nmod trial;\n\n\
      fn main() {\n    let arguments = std::env::args().skip(1).collect();\n    \
      std::process::exit(trial::main(arguments, explored::explored));\n}\n";
-/// The file that looks up a protocol by its name. The crate `trial` gets a copy of this file, and does
-/// not depend on the crate of the file, because that crate needs the simulator.
-const EXPLORED: &str = "crates/subjects/src/explored.rs";
 /// Rust code that is added to the rewritten tree. It implements the trait `KeyPart` for the types
 /// that occur in keys of the protocols. The trait gives a substitute for a part of a key. The
 /// substitute of a `NodeId` has the index 0, but keeps the kind of the node.
@@ -46,10 +43,24 @@ key_parts! { LineAddr, SetIndex, Slot, Way }
 /// that do not type-check are dropped.
 const ROUNDS_MAX: usize = 40;
 
-/// The rewritten tree (a copy of the crates with all mutants) on disk.
+/// The folders of a run.
+#[derive(Debug)]
+pub struct Places<'a> {
+    /// The folder of the workspace.
+    pub root: &'a Path,
+    /// The folder of the rewritten tree and of the results.
+    pub folder: &'a Path,
+    /// The folder of the compiled rewritten tree.
+    pub build: &'a Path,
+}
+
+/// The rewritten tree (a copy of the crates with mutants) on disk.
 #[derive(Debug)]
 pub struct Tree {
     folder: PathBuf,
+    build: PathBuf,
+    /// The numbers of the mutants that are not seeded, because the run does not need them.
+    left_out: BTreeSet<u32>,
     /// The numbers of the mutants that are left out, because they do not type-check.
     pub dropped: BTreeSet<u32>,
     /// The path of the program that carries out trials of mutants.
@@ -104,14 +115,43 @@ fn without_default_members(manifest: &str) -> Result<String, String> {
     toml::to_string(&table).map_err(|error| format!("Cargo.toml: {error}"))
 }
 
+/// The Rust code of a function that looks up the protocols with these names. The code names no
+/// other protocol, because the explorer and the tester are compiled for each protocol that it names.
+fn explored(protocols: &[&str]) -> Result<String, String> {
+    struct TypeName;
+    impl zoo::Visit for TypeName {
+        type Output = &'static str;
+        fn visit<P: proto::Protocol>(self) -> &'static str {
+            core::any::type_name::<P>()
+        }
+    }
+    let mut types = String::new();
+    for name in protocols {
+        let of = zoo::with(name, TypeName).ok_or_else(|| format!("there is no protocol '{name}'"))?;
+        types += &format!("explore::Subject::of::<{of}>, ");
+    }
+    Ok(format!(
+        "pub fn explored(name: &str) -> Option<explore::Subject> {{\n    \
+         let all: [fn() -> explore::Subject; {}] = [{types}];\n    \
+         all.into_iter().map(|of| of()).find(|subject| subject.info.name == name)\n}}\n",
+        protocols.len()
+    ))
+}
+
 impl Tree {
-    /// Writes the tree below `folder`, and builds it in release mode. Mutants that do not
-    /// type-check are dropped.
+    /// Writes the tree, and builds it in release mode for these protocols. The mutants in `left_out`
+    /// are not seeded. Mutants that do not type-check are dropped.
     ///
     /// # Errors
     /// If a file cannot be written, or the tree does not compile even without the mutants that do
     /// not type-check.
-    pub fn build(root: &Path, folder: &Path, schema: &Schema, say: &dyn Fn(&str)) -> Result<Tree, String> {
+    pub fn build(
+        &Places { root, folder, build }: &Places<'_>,
+        schema: &Schema,
+        left_out: BTreeSet<u32>,
+        protocols: &[&str],
+        say: &dyn Fn(&str),
+    ) -> Result<Tree, String> {
         let tree = folder.join("tree");
         for name in CRATES {
             let (from, to) = (root.join("crates").join(name), tree.join("crates").join(name));
@@ -134,7 +174,7 @@ impl Tree {
         copy(&root.join("litmus"), &tree.join("litmus"), "litmus")?;
         let trial = root.join("crates/guards/src/trial");
         copy(&trial, &tree.join("crates/trial/src/trial"), "rs")?;
-        write(&tree.join("crates/trial/src/explored.rs"), &read(&root.join(EXPLORED))?)?;
+        write(&tree.join("crates/trial/src/explored.rs"), &explored(protocols)?)?;
         write(&tree.join("crates/trial/Cargo.toml"), TRIAL_MANIFEST)?;
         write(&tree.join("crates/trial/src/main.rs"), TRIAL_MAIN)?;
         write(&tree.join("Cargo.toml"), &without_default_members(&read(&root.join("Cargo.toml"))?)?)?;
@@ -144,7 +184,9 @@ impl Tree {
         // The root file of the crate `proto` in the tree declares the module of the switch.
         let guard = format!("#![allow(missing_docs, dead_code)]\n{}{KEY_PARTS}", include_str!("switch.rs"));
         write(&tree.join("crates/proto/src/guard.rs"), &guard)?;
-        let mut all = Tree { folder: folder.to_owned(), dropped: BTreeSet::new(), trial: PathBuf::new() };
+        let (folder, build) = (folder.to_owned(), build.to_owned());
+        let trial = build.join("release/trial");
+        let mut all = Tree { folder, build, left_out, dropped: BTreeSet::new(), trial };
         all.dropped = all.known(schema);
         all.compile(&tree, schema, say)?;
         Ok(all)
@@ -162,27 +204,31 @@ impl Tree {
 
     fn compile(&mut self, tree: &Path, schema: &Schema, say: &dyn Fn(&str)) -> Result<(), String> {
         for _ in 0..ROUNDS_MAX {
-            for (file, mut text) in schema.rewritten(&self.dropped) {
+            let unseeded = &self.dropped | &self.left_out;
+            for (file, mut text) in schema.rewritten(&unseeded) {
                 if file == "proto/src/lib.rs" {
                     text += "pub mod guard;\n";
                 }
                 write(&tree.join("crates").join(file), &text)?;
             }
-            let errors = self.cargo(tree, "check")?;
+            // Most of a few mutants type-check, so a check before the build would cost more time than
+            // it saves.
+            let mut errors = Vec::new();
+            if self.left_out.is_empty() {
+                errors = self.cargo(tree, "check")?;
+            }
             if errors.is_empty() {
                 say("building the rewritten tree");
-                let errors = self.cargo(tree, "build")?;
-                if let Some((file, place, message)) = errors.first() {
-                    return Err(format!("{file}:{}:{}: {message}", place.0, place.1));
-                }
+                errors = self.cargo(tree, "build")?;
+            }
+            if errors.is_empty() {
                 let text = serde_json::to_string(&self.dropped).map_err(|error| error.to_string())?;
                 write(&self.known_at(schema), &text)?;
-                self.trial = self.folder.join("build/release/trial");
                 return Ok(());
             }
             let before = self.dropped.len();
             for (file, place, _) in &errors {
-                let numbers = schema.at(file, *place, &self.dropped);
+                let numbers = schema.at(file, *place, &unseeded);
                 self.dropped.extend(numbers);
             }
             say(&format!("dropping {} mutants that do not type-check", self.dropped.len() - before));
@@ -200,13 +246,12 @@ impl Tree {
         let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
             .args([command, "--release", "--package", "trial", "--message-format", "json", "--keep-going"])
             .current_dir(tree)
-            .env("CARGO_TARGET_DIR", self.folder.join("build"))
+            .env("CARGO_TARGET_DIR", &self.build)
             .env("RUSTFLAGS", "--cap-lints=allow")
             .env("CARGO_PROFILE_RELEASE_DEBUG", "false")
             .env("CARGO_PROFILE_RELEASE_CODEGEN_UNITS", "16")
-            // Optimization level 3 would lengthen the build by more time than it saves in the
-            // trials.
-            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "2")
+            // A higher level would lengthen the build by more time than it saves in the trials.
+            .env("CARGO_PROFILE_RELEASE_OPT_LEVEL", if self.left_out.is_empty() { "2" } else { "1" })
             .env("CARGO_INCREMENTAL", "0")
             .stderr(Stdio::piped())
             .output()

@@ -59,7 +59,7 @@ const ROUND: usize = 48;
 /// The maximum number of runs on which the second pass tries each mutant that has survived the
 /// first pass (`TRIALS_MAX`), and the maximum sum of the states of these runs (`STATES_MAX`).
 const TRIALS_MAX: usize = 4000;
-const STATES_MAX: u64 = 30_000_000;
+const STATES_MAX: u64 = 10_000_000;
 /// A limit of the second pass, which tries the survivors of the first pass. If the protocol argues
 /// that a survivor is equivalent (undetectable), this limit on the sum of the states of its runs
 /// replaces `STATES_MAX`.
