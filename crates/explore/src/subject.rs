@@ -2,7 +2,7 @@
 //! code of the verification is compiled once, not once for each protocol.
 
 use proto::{
-    ArrayUse, Homes, Hosts, Info, Kind, LineView, NodeId, PlansView, Protocol, SeededFault, TableView,
+    ArrayUse, Homes, Hosts, Info, Kind, LineView, NodeId, Per, PlansView, Protocol, SeededFault, TableView,
     Topology,
 };
 
@@ -84,5 +84,13 @@ impl Subject {
     pub fn has_many_states(&self) -> bool {
         let counts_times = self.is_clocked || self.rebased.is_some() || !self.settings.is_empty();
         counts_times || self.info.hosts == Hosts::Cached
+    }
+
+    /// Whether one controller of the protocol serves the whole machine, such as a controller that
+    /// begins epochs. Its messages to all other controllers come in between all steps of a program, so
+    /// a program has by far the most states with such a protocol.
+    #[must_use]
+    pub fn has_central_controller(&self) -> bool {
+        self.kinds.iter().any(|kind| kind.per == Per::Machine && !kind.has_lines)
     }
 }

@@ -1,13 +1,14 @@
 //! Runs episodes (random programs) of a protocol one after the other, and describes an episode that
 //! fails.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use proto::{Channels, SeededFault, Topology};
 
 use super::draws::Draws;
 use super::episode::{Episode, Site, Units, is_kernel};
-use super::fault::EpisodeFault;
+use super::fault::{EpisodeFault, panicked};
 use super::layout::{DATA, Layout};
 use super::machine::{Machine, RunCounts, Setup};
 use super::order::{Planner, Program};
@@ -96,7 +97,13 @@ impl<'a> Tester<'a> {
             empty => empty.insert(Machine::new(self.subject, (&self.topologies[at], at), &self.setup)?),
         };
         let units = Units::of(&self.topologies[at]);
-        Ok(machine.run(self.planner.plan(episode, units, self.rules), order))
+        let program = self.planner.plan(episode, units, self.rules);
+        let ran = catch_unwind(AssertUnwindSafe(|| machine.run(program, order)));
+        Ok(ran.unwrap_or_else(|panic| {
+            // The panic may have left the machine in any state.
+            self.machines[at] = None;
+            Err(panicked(panic.as_ref()))
+        }))
     }
 
     fn failure(
@@ -108,7 +115,8 @@ impl<'a> Tester<'a> {
         fault: &EpisodeFault,
     ) -> Result<Failure, String> {
         let what = self.describe(at, &episode, fault);
-        let (small, order) = match self.is_shrinking {
+        // Each panic prints its place, so the smaller episodes of a shrink would print many of them.
+        let (small, order) = match self.is_shrinking && !fault.is_panic {
             true => shrink::shrink(episode, order, |episode, order| {
                 matches!(self.run(at, episode, order), Ok(Err(_)))
             }),

@@ -170,7 +170,7 @@ impl Machine {
         };
         let at = usize::from(at);
         let step = &program.threads[wave][at];
-        let fails = |what: String| Err(EpisodeFault { what, at: Some((wave, at)) });
+        let fails = |what: String| Err(EpisodeFault { at: Some((wave, at)), ..fault(what) });
         if step.reads() != data.is_some() {
             return fails(String::from("the answer has unexpected data, or lacks data"));
         }

@@ -71,6 +71,8 @@ proto::symbols! {
         /// While an input waits for a way, an access makes the lines of the bank unevictable for a
         /// time.
         PinsLines,
+        /// The cache panics at a read-modify-write of eight bytes.
+        Panics,
         /// Locks of remote operations are told apart only by their slots (numbers of requests at
         /// one node), and not by the nodes.
         LocksBySlot,
@@ -125,6 +127,9 @@ impl L1 {
     fn request(&mut self, ask: RequestInput<'_>, cx: &mut Cx<'_, Faulty>) -> Disposition {
         if has(cx, Fault::HitsOnOverlap) && self.hits(ask, cx) {
             return Disposition::Done;
+        }
+        if has(cx, Fault::Panics) && matches!(ask.req.op, Op::Rmw(_)) && ask.req.mask.count() == 8 {
+            panic!("eight bytes at once");
         }
         if has(cx, Fault::ForgetsWait) && ask.req.op == Op::Load && !self.has_waited {
             self.has_waited = true;
@@ -559,6 +564,17 @@ fn is_reported(fault: Fault, end: &str) -> bool {
     let options = Options { shrink: false, ..options(Some(fault.seeded_fault()), 1) };
     let mut reports = (0..1_000).filter_map(|seed| failure::<Faulty>(&Options { seed, ..options }));
     reports.any(|found: Failure| found.what.ends_with(end))
+}
+
+/// A run of one episode from the seed in the report panics again.
+#[test]
+fn a_panic_of_a_controller_is_reported_with_its_seed() {
+    let options = options(Some(Fault::Panics.seeded_fault()), 2_000);
+    let found = failure::<Faulty>(&options).expect("an episode has such an operation");
+    assert_eq!(found.what, "a controller panics: eight bytes at once");
+    assert_eq!(found.small_what, found.what);
+    let again = failure::<Faulty>(&Options { seed: found.seed, episodes: 1, ..options });
+    assert_eq!(again, Some(found));
 }
 
 #[test]
