@@ -157,8 +157,8 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_name = "N", value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: Option<u8>,
     /// The machines of each test: all machines (most generated programs have one machine all the
-    /// same), or one, a different one for each test in turn [default: all; one for the protocols for
-    /// which --operations is 0 by default]
+    /// same), or one, a different one for each test in turn [default: all; one for a protocol with a
+    /// controller that serves the whole machine, such as one that begins epochs]
     #[arg(long, value_name = "MACHINES")]
     pub(crate) each_test: Option<EachTest>,
     /// Also check this many random programs in which synchronization orders data, and some random

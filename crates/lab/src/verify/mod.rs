@@ -32,8 +32,8 @@ pub struct Question {
     /// if it has many states ([`Subject::has_many_states`]).
     pub operations: Option<u8>,
     /// Whether each test is explored on one machine, a different one for each test in turn. Otherwise,
-    /// all tests but most generated ones are explored on every machine. `None` for true exactly if the
-    /// protocol has many states ([`Subject::has_many_states`]).
+    /// all tests but most generated ones are explored on every machine. `None` for true exactly if one
+    /// controller serves the whole machine ([`Subject::has_central_controller`]).
     pub in_turn: Option<bool>,
     /// Whether a generated program is left out if it differs from another program only in names,
     /// such as the names of threads and words.
@@ -81,7 +81,7 @@ impl Question {
 
     /// Whether each test is explored on one machine in turn for this protocol.
     fn is_in_turn(&self, subject: &Subject) -> bool {
-        self.in_turn.unwrap_or_else(|| subject.has_many_states())
+        self.in_turn.unwrap_or_else(|| subject.has_central_controller())
     }
 }
 
@@ -295,7 +295,11 @@ mod tests {
         for name in ["vi", "no-l1", "hlrc-repaired", "denovo-b", "gpu-vi"] {
             assert_eq!(bounds(name, None, None), (4, false), "{name}");
         }
-        for name in ["stc-nv", "tc-strong", "rcc", "g-tsc", "moesi", "wt", "quick-release"] {
+        for name in ["tc-strong", "moesi", "wt", "quick-release"] {
+            assert_eq!(bounds(name, None, None), (0, false), "{name}");
+            assert_eq!(bounds(name, Some(2), Some(true)), (2, true), "{name}");
+        }
+        for name in ["stc-nv", "rcc", "g-tsc"] {
             assert_eq!(bounds(name, None, None), (0, true), "{name}");
             assert_eq!(bounds(name, Some(2), Some(false)), (2, false), "{name}");
         }
