@@ -46,6 +46,9 @@ crate::symbols! {
         Release,
         /// The wait of a write for the epoch in which its line may be written.
         Epoch,
+        /// The wait of a write, which waits for its epoch, for the end of a handshake: the messages
+        /// by which all compute units change to other epochs. No write is issued meanwhile.
+        Handshake,
         /// The wait of a fence or an acquire for the end of leases.
         Lease,
     }

@@ -222,7 +222,8 @@ pub(crate) struct VerifyArguments {
     /// trace for --replay
     #[arg(long, value_name = "DIR")]
     pub(crate) charts: Option<PathBuf>,
-    /// Record the results in this TOML file. The records of other protocols stay
+    /// Record the results in this TOML file, and write their page beside it, with the extension md.
+    /// The records of other protocols stay
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) record: Option<PathBuf>,
     /// Print JSON instead of a report

@@ -32,6 +32,9 @@ fn a_record_survives_those_of_other_protocols_and_interrupted_runs() {
     }
     let full = text();
     assert!(full.contains("protocol = \"vi\"") && full.contains("protocol = \"no-l1\""), "{full}");
+    let page = fs::read_to_string(folder.join("record.md")).unwrap();
+    assert!(page.contains("[record.toml](record.toml)"), "{page}");
+    assert!(page.contains("\n| `vi` | ") && page.contains("\n| `no-l1` | "), "{page}");
     // A run without time keeps all records.
     let cut_off = ["--all", "--timeout", "0.001", "--record", file];
     let (code, out, err) = verify(&with_one_test(&test, &cut_off));
@@ -52,6 +55,11 @@ fn a_record_survives_those_of_other_protocols_and_interrupted_runs() {
     assert_eq!((code, &*out), (2, ""));
     assert!(err.contains("record.toml: ") && err.contains("unknown field `nothing`"), "{err}");
     assert_eq!(text(), "nothing = 1\n");
+    // The page may not replace the records.
+    let page = folder.join("own.md");
+    let (code, _, err) = verify(&with_one_test(&test, &["vi", "--record", page.to_str().unwrap()]));
+    assert!(code == 2 && err.contains("own.md: the name of a page, expected"), "{err}");
+    assert!(!page.exists());
     // A device or a folder is refused, because its text may have no end.
     for no_file in ["/dev/zero", folder.to_str().unwrap()] {
         let (code, out, err) = verify(&with_one_test(&test, &["vi", "--record", no_file]));

@@ -7,6 +7,17 @@ use explore::verify::{self, Verification};
 use proto::words::{counted, grouped};
 use serde::{Deserialize, Serialize};
 
+use super::Guards;
+
+/// The explanation of the columns of the page.
+const HEAD: &str = "\
+In the table *Protocols*, the status of a claim covers every schedule of the litmus tests of Fencepost, and of the
+generated programs with at most the number of operations in the column *operations*. The column *free of races* counts
+the programs that are race-free under at least one claimed model. The column *synchronized* counts those race-free
+programs in which synchronization orders conflicting accesses to data by threads at different caches.
+
+";
+
 /// The recorded results of all protocols.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -125,9 +136,24 @@ impl Records {
         toml::to_string_pretty(self).map_err(|error| error.to_string())
     }
 
-    /// The records as the Markdown tables of a page.
+    /// The page of the records in Markdown. `data` is the name of the file with the records, and
+    /// `guards` has the records of mutants of guards.
     #[must_use]
-    pub fn to_markdown(&self) -> String {
+    pub fn page(&self, data: &str, guards: &Guards) -> String {
+        format!(
+            "# Results of verification\n\n<!-- Rendered from {data} by `fencepost verify --record`. -->\n\n\
+             This page shows the recorded verifications of protocols: the status of each claim, the number of \
+             programs and\nstates, the rows that fired, and the result of every seeded fault. \
+             [verification.md](../verification.md) explains these\nterms. \
+             [findings/README.md](../findings/README.md) describes the refuted claims. The file\n\
+             [{data}]({data}) contains the same data.\n\n{HEAD}{}{}",
+            self.to_markdown(),
+            guards.to_markdown()
+        )
+    }
+
+    /// The records as the Markdown tables of a page.
+    fn to_markdown(&self) -> String {
         let mut text = String::new();
         for note in &self.notes {
             let _ = writeln!(text, "{note}\n");

@@ -12,9 +12,9 @@
 //!
 //! The wait for an operation is divided like the time of its slowest line. The parts are the wait
 //! for the L1's port, the acquire, the release, the epoch (a time in which the protocol allows a
-//! write), the leases (times for which caches may keep lines), the queues on the path of the answer
-//! (in the network, at the L2, at memory-side caches and at memory), and the access, which gets the
-//! rest. If the operation was issued before the wavefront had to stop, the parts shrink in
+//! write), the handshake (messages that change the epoch), the leases (times for which caches may
+//! keep lines), the queues on the path of the answer (in the network, at the L2, at memory-side
+//! caches and at memory), and the access, which gets the rest. If the operation was issued before the wavefront had to stop, the parts shrink in
 //! proportion, and the access gets the cycles lost in rounding. The times of all slots are summed
 //! by cause and divided by the number of slots. The cycles lost in this division go to the causes
 //! with the largest remainders.
@@ -46,6 +46,9 @@ symbols! {
         Release,
         /// Waiting for the epoch of a write: a time in which the protocol allows the write.
         Epoch,
+        /// Waiting, as a write without its epoch, for the end of a handshake: the messages by which
+        /// all compute units change to other epochs.
+        Handshake,
         /// Waiting, at fences and acquires, for the end of leases (times for which caches may keep
         /// lines).
         Lease,
@@ -87,6 +90,7 @@ impl Cause {
             Cause::Acquire => "acquire",
             Cause::Release => "release",
             Cause::Epoch => "epoch",
+            Cause::Handshake => "handshake",
             Cause::Lease => "lease",
             Cause::Barrier => "barrier",
             Cause::LocalMemory => "local-memory",
@@ -212,7 +216,7 @@ mod tests {
     proptest! {
         #[test]
         fn a_mean_adds_up_whatever_the_slots_did(
-            parts in proptest::array::uniform19(0u64..1000),
+            parts in proptest::array::uniform20(0u64..1000),
             count in 1u64..300,
         ) {
             let total: u64 = parts.iter().sum();

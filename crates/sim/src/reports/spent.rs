@@ -1,9 +1,10 @@
 //! The waits of an operation by cause: the port, an acquire, a release, an epoch (a time in which
-//! the protocol allows a write), leases (times for which caches may keep lines), and queues.
+//! the protocol allows a write), a handshake (messages that change the epoch), leases (times for
+//! which caches may keep lines), and queues.
 //!
 //! The waits of an operation are those of its slowest line. The protocol reports each change of the
-//! activity (access, acquire, release, epoch or lease) on which the request for a line spends its
-//! time. The messages that bring the answer carry the cycles that they waited in queues.
+//! activity (access, acquire, release, epoch, handshake or lease) on which the request for a line
+//! spends its time. The messages that bring the answer carry the cycles that they waited in queues.
 
 use proto::{Op, Spending};
 
@@ -33,6 +34,9 @@ pub(crate) struct Waits {
     /// Cycles of waiting for an epoch (a time in which the protocol allows a write), without the
     /// time in queues.
     pub(crate) epoch: u32,
+    /// Cycles of waiting for the end of a handshake (messages by which all compute units change to
+    /// other epochs), without the time in queues.
+    pub(crate) handshake: u32,
     /// Cycles of waiting for the end of leases (times for which caches may keep lines), without the
     /// time in queues.
     pub(crate) lease: u32,
@@ -50,6 +54,7 @@ impl Waits {
         self.acquire_queued = self.acquire_queued.saturating_add(more.acquire_queued);
         self.release_queued = self.release_queued.saturating_add(more.release_queued);
         self.epoch = self.epoch.saturating_add(more.epoch);
+        self.handshake = self.handshake.saturating_add(more.handshake);
         self.lease = self.lease.saturating_add(more.lease);
     }
 }
@@ -114,6 +119,7 @@ impl Spent {
                 waits.release_queued = waits.release_queued.saturating_add(all - left);
             }
             Spending::Epoch => waits.epoch = waits.epoch.saturating_add(left),
+            Spending::Handshake => waits.handshake = waits.handshake.saturating_add(left),
             Spending::Lease => waits.lease = waits.lease.saturating_add(left),
         }
         waits

@@ -101,6 +101,7 @@ impl Times {
             (Cause::Acquire, spent.acquire.saturating_sub(spent.acquire_queued)),
             (Cause::Release, spent.release.saturating_sub(spent.release_queued)),
             (Cause::Epoch, spent.epoch),
+            (Cause::Handshake, spent.handshake),
             (Cause::Lease, spent.lease),
             (Cause::QueueNoc, spent.noc),
             (Cause::QueueL2, spent.bank),

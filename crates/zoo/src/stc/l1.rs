@@ -110,7 +110,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
     ) -> Option<Disposition> {
         let line = ask.req.line;
         if ask.req.order != Order::Plain || matches!(step, Step::Await | Step::Below) {
-            cx.fx.spend(ask.slot, step.spends());
+            cx.fx.spend(ask.slot, step.spends(self.change));
         }
         match step {
             Step::Here => Some(self.load(ask, cx)),
@@ -320,6 +320,7 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
         cx.fx.uses.blocked_at_change += self.blocked() as u32;
         cx.fx.send(EMU, ToEmu::DoneAck);
         for write in self.writes.clone() {
+            cx.fx.spend(write.slot, Spending::Epoch);
             if next.contains(write.line) {
                 cx.fx.resume(write.slot);
             } else if REPAIRED && cx.world.params.variant.without != Some(Rule::DemandsAreRepeated) {
@@ -347,6 +348,8 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
             ToL1::Bank(ref msg) => self.cache.lower.message(msg, cx),
             ToL1::PrepareEpochChange { next, .. } => {
                 self.change = Change::Prepares(next);
+                let blocked = self.writes.iter().filter(|write| !write.is_issued);
+                blocked.for_each(|write| cx.fx.spend(write.slot, Spending::Handshake));
                 self.ready_if_due(cx)
             }
             ToL1::ChangeEpoch { next, .. } => self.change(next, cx),
@@ -365,11 +368,13 @@ impl<const REPAIRED: bool> L1<REPAIRED> {
 
 impl Step {
     /// The part of a request (the access, the acquire or the release) to which the time from this
-    /// step on is attributed, for statistics.
-    fn spends(self) -> Spending {
+    /// step on is attributed, for statistics. `change` says whether a change of epochs (of the lines
+    /// that may be written) is under way.
+    fn spends(self, change: Change) -> Spending {
         match self {
             Step::Here | Step::Pass | Step::Below | Step::BelowSystem | Step::AnswerIt => Spending::Access,
-            Step::Await => Spending::Epoch,
+            Step::Await if change == Change::None => Spending::Epoch,
+            Step::Await => Spending::Handshake,
             Step::FlushBanks => Spending::Release,
             Step::InvalidateBanks | Step::InvalidateL1s => Spending::Acquire,
         }

@@ -1,6 +1,6 @@
 //! The pages of results contain exactly the recorded data.
 //!
-//! `fencepost verify --record docs/results/verification.toml` adds records, and
+//! `fencepost verify --record docs/results/verification.toml` adds records and renders their page, and
 //! `fencepost reproduce hrf --record docs/results/hrf.json` records the results of a paper.
 //! `FENCEPOST_BLESS=1 cargo test --test fencepost_tests docs` renders the pages again.
 
@@ -19,33 +19,13 @@ const FOLDER: &str = "docs/results";
 /// How to render a page.
 const BLESS: &str = "`FENCEPOST_BLESS=1 cargo test --test fencepost_tests docs` renders it";
 
-/// The beginning of the page with the results of verification, above the records. Its statements
-/// hold for all records.
-const HEAD: &str = "\
-# Results of verification
-
-<!-- Rendered from verification.toml: FENCEPOST_BLESS=1 cargo test --test fencepost_tests docs -->
-
-This page shows the recorded verifications of protocols: the status of each claim, the number of programs and states,
-the rows that fired, and the result of every seeded fault. [verification.md](../verification.md) explains these terms.
-[findings/README.md](../findings/README.md) describes the refuted claims. The file
-[verification.toml](verification.toml) contains the same data.
-
-In the table *Protocols*, the status of a claim covers every schedule of the litmus tests of Fencepost, and of the
-generated programs with at most the number of operations in the column *operations*. The column *free of races* counts
-the programs that are race-free under at least one claimed model. The column *synchronized* counts those race-free
-programs in which synchronization orders conflicting accesses to data by threads at different caches.
-
-";
-
 #[test]
 fn the_page_of_verification_renders_its_records() {
     let (data, page) = (tree::root().join(DATA), tree::root().join(PAGE));
     let text = fs::read_to_string(&data).unwrap();
     let records = Records::read(&text).unwrap_or_else(|error| panic!("{DATA}: {error}"));
-    let guards = Guards::recorded().unwrap().to_markdown();
-    let (written, rendered) =
-        (records.to_toml().unwrap(), format!("{HEAD}{}{guards}", records.to_markdown()));
+    let guards = Guards::recorded().unwrap();
+    let (written, rendered) = (records.to_toml().unwrap(), records.page("verification.toml", &guards));
     if env::var_os("FENCEPOST_BLESS").is_some() {
         fs::write(&data, written).unwrap();
         fs::write(&page, rendered).unwrap();
