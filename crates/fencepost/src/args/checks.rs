@@ -152,7 +152,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) litmus: Vec<PathBuf>,
     /// Also check generated programs with at most this many operations: all programs of two threads
     /// with up to three operations and, of the larger programs, those in which synchronization orders
-    /// data and some others. 0 for no generated programs [default: 4; 0 for a protocol with clocks,
+    /// data and some others. 0 for no generated programs [default: 4; 1 for a protocol with clocks,
     /// epochs, logical times or coherent caches of hosts, whose programs have many more states]
     #[arg(long, value_name = "N", value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: Option<u8>,

@@ -70,7 +70,7 @@ pub const OPERATIONS: u8 = 4;
 
 /// The maximum number of operations of a generated program for a protocol with many states
 /// ([`Subject::has_many_states`]), if a question gives none.
-pub const OPERATIONS_OF_MANY_STATES: u8 = 0;
+pub const OPERATIONS_OF_MANY_STATES: u8 = 1;
 
 impl Question {
     /// The maximum number of operations of a generated program for this protocol.
@@ -296,11 +296,11 @@ mod tests {
             assert_eq!(bounds(name, None, None), (4, false), "{name}");
         }
         for name in ["tc-strong", "moesi", "wt", "quick-release"] {
-            assert_eq!(bounds(name, None, None), (0, false), "{name}");
+            assert_eq!(bounds(name, None, None), (1, false), "{name}");
             assert_eq!(bounds(name, Some(2), Some(true)), (2, true), "{name}");
         }
         for name in ["stc-nv", "rcc", "g-tsc"] {
-            assert_eq!(bounds(name, None, None), (0, true), "{name}");
+            assert_eq!(bounds(name, None, None), (1, true), "{name}");
             assert_eq!(bounds(name, Some(2), Some(false)), (2, false), "{name}");
         }
     }
