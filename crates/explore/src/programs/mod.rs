@@ -74,6 +74,10 @@ pub struct Programs {
     drawn: usize,
     sampled: usize,
     spread: Spread,
+    /// The maximum number of threads of a test, and the number of tests that were left out because
+    /// they have more.
+    threads_max: Option<usize>,
+    left_out: usize,
     /// Whether the verification stopped while the programs of a batch were chosen.
     is_cut: bool,
 }
@@ -139,6 +143,25 @@ impl Programs {
     pub fn spread(self, spread: Spread) -> Programs {
         let of = |test: Arc<Test>| Arc::new(Arc::unwrap_or_clone(test).spread(spread));
         Programs { tests: self.tests.into_iter().map(of).collect(), spread, ..self }
+    }
+
+    /// These programs without those that have more than `threads_max` threads.
+    #[must_use]
+    pub fn of_threads(mut self, threads_max: usize) -> Programs {
+        let fits = |test: &Arc<Test>| test.threads() <= threads_max;
+        let count = |tests: &[Arc<Test>]| tests.iter().filter(|test| fits(test)).count();
+        let start = count(&self.tests[..self.first.start]);
+        self.first = start..start + count(&self.tests[self.first.clone()]);
+        let all = self.tests.len();
+        self.tests.retain(fits);
+        self.left_out += all - self.tests.len();
+        Programs { threads_max: Some(threads_max), ..self }
+    }
+
+    /// The number of tests so far that were left out because they have too many threads.
+    #[must_use]
+    pub fn left_out(&self) -> usize {
+        self.left_out
     }
 
     fn and(mut self, more: Families) -> Programs {
@@ -311,9 +334,12 @@ impl State<'_> {
             let chosen = finish();
             self.merged += 1;
             self.programs.sampled += chosen.sampled;
-            let spread = self.programs.spread;
-            let tests = chosen.tests.into_iter().map(|test| Arc::new(test.spread(spread)));
-            self.programs.tests.extend(tests);
+            let Programs { spread, threads_max, .. } = *self.programs;
+            let all = chosen.tests.len();
+            let fits = |test: &Test| threads_max.is_none_or(|max| test.threads() <= max);
+            let tests: Vec<Test> = chosen.tests.into_iter().filter(fits).collect();
+            self.programs.left_out += all - tests.len();
+            self.programs.tests.extend(tests.into_iter().map(|test| Arc::new(test.spread(spread))));
         }
     }
 }
@@ -404,6 +430,26 @@ mod tests {
         assert_eq!(numbers, (0..programs.tests().len()).collect::<Vec<_>>());
         assert!(shipped.iter().zip(programs.tests()).all(|(test, own)| test.name == own.name));
         assert!(programs.tests().len() > shipped.len() + count, "there are messages");
+    }
+
+    #[test]
+    fn programs_with_too_many_threads_are_left_out() {
+        let claims = [Claim::of("opencl").expect("a known model")];
+        let of = || {
+            let programs = Programs::of(corpus::shipped().expect("they are tests")).and_dimensions(&claims);
+            programs.and_messages(&claims).and_generated(&claims, true, 2, true)
+        };
+        let ran = |mut programs: Programs| {
+            let feed = Feed::new(&mut programs, &|| false);
+            while feed.next().is_some() {}
+            programs
+        };
+        let (all, few) = (ran(of()), ran(of().of_threads(2)));
+        let kept: Vec<&str> = few.in_order().map(|(_, test)| test.name.as_str()).collect();
+        let fits = all.in_order().filter(|(_, test)| test.program().threads.len() <= 2);
+        assert_eq!(kept, fits.map(|(_, test)| test.name.as_str()).collect::<Vec<_>>());
+        assert_eq!(few.left_out(), all.tests().len() - few.tests().len());
+        assert!(few.left_out() > 0 && few.dimensions() > 0 && few.dimensions() < all.dimensions());
     }
 
     #[test]

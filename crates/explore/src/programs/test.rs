@@ -181,6 +181,15 @@ impl Test {
         }
     }
 
+    /// The number of threads of the program.
+    #[must_use]
+    pub fn threads(&self) -> usize {
+        match &self.source {
+            Source::Whole { program, .. } => program.threads.len(),
+            Source::Generated { skeleton, .. } => skeleton.threads.len(),
+        }
+    }
+
     /// The text of the program before its transformation, and the transformation.
     pub(crate) fn text(&self) -> (String, Transform) {
         match &self.source {

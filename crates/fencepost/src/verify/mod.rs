@@ -96,6 +96,7 @@ fn question(arguments: &VerifyArguments) -> Result<Question, Failure> {
         protocols: protocols(arguments.protocol.as_deref()).map_err(Failure::BadInput)?,
         tests: tests(arguments)?,
         operations: arguments.operations,
+        threads: arguments.threads,
         in_turn: arguments.each_test.map(|machines| machines == EachTest::One),
         symmetry: !arguments.no_symmetry,
         sample: arguments.sample as usize,

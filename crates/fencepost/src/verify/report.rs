@@ -4,7 +4,9 @@ use lab::verify::{Guards, Verified};
 use serde_json::{Value, json};
 
 pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
-    let Verified { verification, tests, operations, in_turn, sample: (sampled, seed), .. } = verified;
+    let Verified {
+        verification, tests, operations, in_turn, threads, left_out, sample: (sampled, seed), ..
+    } = verified;
     let (total, unreached) = &verification.rows;
     let names: Vec<String> = unreached.iter().map(ToString::to_string).collect();
     let violations = verification.findings.iter().enumerate().map(|(at, finding)| {
@@ -76,6 +78,8 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
         "operations": operations,
         "each_test": if *in_turn { "one" } else { "all" },
         "sample": { "programs": sampled, "seed": seed },
+        "threads": threads,
+        "left_out": left_out,
         "race_free": verification.race_free,
         "synchronized": verification.synchronized,
         "unsupported": verification.unsupported,

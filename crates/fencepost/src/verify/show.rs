@@ -120,6 +120,14 @@ fn show_counts(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -> Re
         number(verification.race_free),
         number(verification.synchronized)
     )?;
+    if let Some(threads) = verified.threads {
+        writeln!(
+            out,
+            "  left out: {} with more than {}",
+            counted(verified.left_out, "test"),
+            counted(threads.into(), "thread")
+        )?;
+    }
     if verified.in_turn {
         writeln!(out, "  each test on one machine, a different one for each test in turn")?;
     }

@@ -35,6 +35,10 @@ pub struct Question {
     /// all tests but most generated ones are explored on every machine. `None` for true exactly if one
     /// controller serves the whole machine ([`Subject::has_central_controller`]).
     pub in_turn: Option<bool>,
+    /// The maximum number of threads of a test. `None` for [`THREADS_OF_CENTRAL_CONTROLLER`] if one
+    /// controller serves the whole machine ([`Subject::has_central_controller`]), and otherwise for
+    /// any number.
+    pub threads: Option<u8>,
     /// Whether a generated program is left out if it differs from another program only in names,
     /// such as the names of threads and words.
     pub symmetry: bool,
@@ -72,7 +76,16 @@ pub const OPERATIONS: u8 = 4;
 /// ([`Subject::has_many_states`]), if a question gives none.
 pub const OPERATIONS_OF_MANY_STATES: u8 = 1;
 
+/// The maximum number of threads of a test for a protocol in which one controller serves the whole
+/// machine ([`Subject::has_central_controller`]), if a question gives none.
+pub const THREADS_OF_CENTRAL_CONTROLLER: u8 = 2;
+
 impl Question {
+    /// The maximum number of threads of a test for this protocol, if there is a limit.
+    fn threads_of(&self, subject: &Subject) -> Option<u8> {
+        self.threads.or(subject.has_central_controller().then_some(THREADS_OF_CENTRAL_CONTROLLER))
+    }
+
     /// The maximum number of operations of a generated program for this protocol.
     fn operations_of(&self, subject: &Subject) -> u8 {
         let of_many_states = subject.has_many_states().then_some(OPERATIONS_OF_MANY_STATES);
@@ -113,12 +126,12 @@ pub fn cutoffs(protocol: &str, options: cutoff::Options<'_>) -> Result<Vec<Cutof
 }
 
 /// Programs that were generated for a protocol. The key has the memory models that the protocol
-/// claims, whether scopes have an effect in the protocol, the maximum number of operations, and the
-/// numbers of kernels and hosts. If the next protocol has the same key, the same programs are used
-/// for it.
+/// claims, whether scopes have an effect in the protocol, the maximum numbers of operations and of
+/// threads, and the numbers of kernels and hosts. If the next protocol has the same key, the same
+/// programs are used for it.
 #[derive(Debug)]
 struct ProgramSet {
-    key: (Vec<&'static str>, bool, u8, Spread),
+    key: (Vec<&'static str>, bool, u8, Option<u8>, Spread),
     programs: Programs,
 }
 
@@ -187,7 +200,8 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
     let hosts = question.hosts.unwrap_or_else(|| Spread::hosts_of(&subject.info));
     let spread = Spread { kernels: question.kernels, hosts };
     let operations = question.operations_of(subject);
-    let key = (models, scopes_matter, operations, spread);
+    let threads = question.threads_of(subject);
+    let key = (models, scopes_matter, operations, threads, spread);
     // Only the programs of the previous protocol are kept, because they may need much memory.
     if let Some(last) = last.filter(|last| last.key == key) {
         return Ok(last);
@@ -198,7 +212,10 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
         programs = programs.and_dimensions(&claims).and_messages(&claims);
         programs = programs.and_generated(&claims, scopes_matter, usize::from(operations), question.symmetry);
     }
-    let programs = programs.and_sampled(&claims, scopes_matter, question.sample, question.seed);
+    programs = programs.and_sampled(&claims, scopes_matter, question.sample, question.seed);
+    if let Some(threads) = threads {
+        programs = programs.of_threads(threads.into());
+    }
     Ok(ProgramSet { key, programs: programs.spread(spread) })
 }
 
@@ -257,6 +274,8 @@ impl<'v> ReadyProtocol<'v> {
             charts,
             operations: question.operations_of(&subject),
             in_turn: question.is_in_turn(&subject),
+            threads: question.threads_of(&subject),
+            left_out: programs.left_out(),
             sample: (programs.sampled(), question.seed),
             dimensions: programs.dimensions(),
         };
@@ -271,13 +290,14 @@ mod tests {
 
     #[test]
     fn the_default_bounds_depend_on_the_protocol() {
-        let bounds = |name: &str, operations, in_turn| {
+        let bounds = |name: &str, operations, in_turn, threads| {
             let subject = subjects::explored(name).expect("a protocol");
             let question = Question {
                 protocols: vec![subject.info.name],
                 tests: Vec::new(),
                 operations,
                 in_turn,
+                threads,
                 symmetry: true,
                 sample: 0,
                 seed: 0,
@@ -290,18 +310,18 @@ mod tests {
                 jobs: 1,
                 memory_bytes: None,
             };
-            (question.operations_of(&subject), question.is_in_turn(&subject))
+            (question.operations_of(&subject), question.is_in_turn(&subject), question.threads_of(&subject))
         };
         for name in ["vi", "no-l1", "hlrc-repaired", "denovo-b", "gpu-vi"] {
-            assert_eq!(bounds(name, None, None), (4, false), "{name}");
+            assert_eq!(bounds(name, None, None, None), (4, false, None), "{name}");
         }
         for name in ["tc-strong", "moesi", "wt", "quick-release"] {
-            assert_eq!(bounds(name, None, None), (1, false), "{name}");
-            assert_eq!(bounds(name, Some(2), Some(true)), (2, true), "{name}");
+            assert_eq!(bounds(name, None, None, None), (1, false, None), "{name}");
+            assert_eq!(bounds(name, Some(2), Some(true), Some(3)), (2, true, Some(3)), "{name}");
         }
         for name in ["stc-nv", "rcc", "g-tsc"] {
-            assert_eq!(bounds(name, None, None), (1, true), "{name}");
-            assert_eq!(bounds(name, Some(2), Some(false)), (2, false), "{name}");
+            assert_eq!(bounds(name, None, None, None), (1, true, Some(2)), "{name}");
+            assert_eq!(bounds(name, Some(2), Some(false), Some(4)), (2, false, Some(4)), "{name}");
         }
     }
 }

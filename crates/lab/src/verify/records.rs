@@ -46,6 +46,9 @@ pub struct Record {
     /// Whether each test was explored on one machine, a different one for each test in turn.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     in_turn: bool,
+    /// The maximum number of threads of a test, if there is a limit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    threads: Option<u8>,
     /// The number of randomly sampled programs, and the seed of the sample. `None` if no programs
     /// were sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -189,7 +192,7 @@ impl Record {
     #[must_use]
     pub fn of(
         v: &Verification,
-        (operations, in_turn): (u8, bool),
+        (operations, in_turn, threads): (u8, bool, Option<u8>),
         (programs, seed): (usize, u64),
         (seconds, date): (f64, String),
     ) -> Record {
@@ -200,6 +203,7 @@ impl Record {
             date,
             operations,
             in_turn,
+            threads,
             sampled: (programs > 0).then_some(Sampled { programs: programs as u64, seed }),
             programs: v.tests as u64,
             race_free: v.race_free as u64,
@@ -230,8 +234,11 @@ impl Record {
             format!(", {} sampled from seed {}", grouped(sampled.programs), sampled.seed)
         });
         let in_turn = if self.in_turn { ", each test on one machine" } else { "" };
+        let threads = self
+            .threads
+            .map_or_else(String::new, |max| format!(", tests of up to {}", counted(max.into(), "thread")));
         format!(
-            "| `{}` | {} | {}{in_turn}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s | {} |\n",
+            "| `{}` | {} | {}{in_turn}{threads}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s | {} |\n",
             self.protocol,
             claims.collect::<Vec<_>>().join(", "),
             self.operations,
@@ -332,7 +339,7 @@ mod tests {
             dimensions: verify::Dimensions::default(),
             census: verify::Census::default(),
         };
-        Record::of(&verification, (4, false), sample, (1.0, String::from("2026-01-31")))
+        Record::of(&verification, (4, false, None), sample, (1.0, String::from("2026-01-31")))
     }
 
     #[test]
@@ -373,8 +380,9 @@ mod tests {
     #[test]
     fn the_table_marks_tests_on_one_machine() {
         let mut records = Records::default();
-        records.enter(Record { in_turn: true, ..record("a", 1, (0, 0)) });
-        assert!(records.to_markdown().contains("| 4, each test on one machine |"));
+        records.enter(Record { in_turn: true, threads: Some(2), ..record("a", 1, (0, 0)) });
+        let page = records.to_markdown();
+        assert!(page.contains("| 4, each test on one machine, tests of up to 2 threads |"), "{page}");
         records.enter(record("a", 1, (0, 0)));
         assert!(!records.to_markdown().contains("each test"));
     }

@@ -26,6 +26,10 @@ pub struct Verified<'v> {
     pub operations: u8,
     /// Whether each test was explored on one machine, a different one for each test in turn.
     pub in_turn: bool,
+    /// The maximum number of threads of a test, if there is a limit.
+    pub threads: Option<u8>,
+    /// The number of tests that were left out because they have too many threads.
+    pub left_out: usize,
     /// The number of randomly sampled programs, and the seed of the sample.
     pub sample: (usize, u64),
     /// The number of dimension programs (which differ in word widths, requests and machine shapes).
@@ -37,7 +41,8 @@ impl Verified<'_> {
     /// `date`.
     #[must_use]
     pub fn record(&self, seconds: f64, date: String) -> Record {
-        Record::of(&self.verification, (self.operations, self.in_turn), self.sample, (seconds, date))
+        let bounds = (self.operations, self.in_turn, self.threads);
+        Record::of(&self.verification, bounds, self.sample, (seconds, date))
     }
 
     /// The kinds of cores for which the protocol claims the memory model `model`.
@@ -175,6 +180,8 @@ mod tests {
             charts,
             operations: 0,
             in_turn: false,
+            threads: None,
+            left_out: 0,
             sample: (0, 0),
             dimensions: 0,
         };
