@@ -38,28 +38,28 @@ pub enum After {
     Next,
 }
 
-impl<S, A> Row<S, A> {
+impl<S: Copy, A> Row<S, A> {
     /// A copy of this row in which the request, after the actions, waits for the fill of its line.
     #[must_use]
-    pub fn wait(self) -> Self {
+    pub const fn wait(self) -> Self {
         self.with(After::Wait)
     }
 
     /// A copy of this row in which the input is presented again, after the actions, when the line
     /// changes.
     #[must_use]
-    pub fn retry(self) -> Self {
+    pub const fn retry(self) -> Self {
         self.with(After::Retry)
     }
 
     /// A copy of this row in which the request, after the actions, goes on with the next step of
     /// its plan (the sequence of steps that performs it).
     #[must_use]
-    pub fn next(self) -> Self {
+    pub const fn next(self) -> Self {
         self.with(After::Next)
     }
 
-    fn with(self, after: After) -> Self {
+    const fn with(self, after: After) -> Self {
         match self {
             Row::Do { actions, next, .. } => Row::Do { actions, next, after },
             Row::Stall => Row::Stall,
@@ -126,6 +126,80 @@ pub trait Table: 'static {
     const NEVER_STORED: &'static [Self::State] = &[];
     /// The row for a state and an event. The compiler proves that every such pair has a row.
     fn row(state: Self::State, event: Self::Event) -> Row<Self::State, Self::Action>;
+}
+
+/// Implements [`Table::row`] by a list of all rows, which the compiler computes from a
+/// `const fn(State, Event) -> Row<State, Action>`. To read a list is faster than to evaluate a
+/// `match`, whose jumps a processor seldom predicts.
+///
+/// ```
+/// use proto::{Row, Table, TableId, go, impossible, stay};
+///
+/// proto::symbols! {
+///     /// The states of a line.
+///     pub enum State {
+///         /// Not present.
+///         I,
+///         /// Valid.
+///         V,
+///     }
+///     /// The events of a line.
+///     pub enum Event {
+///         /// A fill arrives.
+///         Fill,
+///         /// The line is evicted.
+///         Evict,
+///     }
+///     /// The actions of rows.
+///     pub enum Action {
+///         /// Keep the bytes of the fill.
+///         Keep,
+///     }
+/// }
+///
+/// struct Lines;
+///
+/// impl Table for Lines {
+///     type State = State;
+///     type Event = Event;
+///     type Action = Action;
+///     const ID: TableId = TableId(0);
+///     const NAME: &'static str = "A line";
+///     proto::listed_rows! { Lines::rule: (State, Event) -> Action }
+/// }
+///
+/// impl Lines {
+///     const fn rule(state: State, event: Event) -> Row<State, Action> {
+///         match (state, event) {
+///             (State::I, Event::Fill) => go(State::V, &[Action::Keep]),
+///             (State::V, Event::Fill) => stay(&[]),
+///             (State::V, Event::Evict) => go(State::I, &[]),
+///             (State::I, Event::Evict) => impossible("there is no line"),
+///         }
+///     }
+/// }
+///
+/// assert_eq!(Lines::row(State::V, Event::Evict), go(State::I, &[]));
+/// ```
+#[macro_export]
+macro_rules! listed_rows {
+    ($rule:path: ($state:ty, $event:ty) -> $action:ty) => {
+        #[inline]
+        fn row(state: $state, event: $event) -> $crate::Row<$state, $action> {
+            const STATES: &[$state] = <$state as $crate::Symbol>::ALL;
+            const EVENTS: &[$event] = <$event as $crate::Symbol>::ALL;
+            static ROWS: [$crate::Row<$state, $action>; STATES.len() * EVENTS.len()] = {
+                let mut rows = [$crate::stall(); STATES.len() * EVENTS.len()];
+                let mut at = 0;
+                while at < rows.len() {
+                    rows[at] = $rule(STATES[at / EVENTS.len()], EVENTS[at % EVENTS.len()]);
+                    at += 1;
+                }
+                rows
+            };
+            ROWS[$crate::Symbol::index(state) * EVENTS.len() + $crate::Symbol::index(event)]
+        }
+    };
 }
 
 /// The number of uses of each row of a protocol's tables.

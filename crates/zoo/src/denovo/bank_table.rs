@@ -27,7 +27,11 @@ impl Table for BankTable {
     const OWNERS: &'static [BankState] = &[BankState::V, BankState::R];
     const NEVER_STORED: &'static [BankState] = &[BankState::P];
 
-    fn row(state: BankState, event: BankEvent) -> Row<BankState, BankAction> {
+    proto::listed_rows! { BankTable::rule: (BankState, BankEvent) -> BankAction }
+}
+
+impl BankTable {
+    const fn rule(state: BankState, event: BankEvent) -> Row<BankState, BankAction> {
         use BankAction as A;
         use BankEvent::*;
         use BankState::*;

@@ -153,7 +153,11 @@ impl Table for L1Table {
     const OWNERS: &'static [LineState] = &[LineState::R];
     const NEVER_STORED: &'static [LineState] = &[LineState::P, LineState::RP];
 
-    fn row(state: LineState, event: LineEvent) -> Row<LineState, LineAction> {
+    proto::listed_rows! { L1Table::rule: (LineState, LineEvent) -> LineAction }
+}
+
+impl L1Table {
+    pub(super) const fn rule(state: LineState, event: LineEvent) -> Row<LineState, LineAction> {
         use LineAction::*;
         use LineEvent::*;
         use LineState::*;

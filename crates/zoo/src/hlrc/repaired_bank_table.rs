@@ -24,10 +24,14 @@ impl Table for RepairedBankTable {
     const OWNERS: &'static [BankState] = BankTable::OWNERS;
     const NEVER_STORED: &'static [BankState] = BankTable::NEVER_STORED;
 
-    fn row(state: BankState, event: BankEvent) -> Row<BankState, BankAction> {
+    proto::listed_rows! { RepairedBankTable::rule: (BankState, BankEvent) -> BankAction }
+}
+
+impl RepairedBankTable {
+    const fn rule(state: BankState, event: BankEvent) -> Row<BankState, BankAction> {
         match (state, event) {
             (BankState::R, BankEvent::Anywhere) => go(BankState::RC, &[BankAction::Recall]).retry(),
-            (state, event) => BankTable::row(state, event),
+            (state, event) => BankTable::rule(state, event),
         }
     }
 }

@@ -23,7 +23,11 @@ impl Table for RepairedTable {
     const OWNERS: &'static [LineState] = L1Table::OWNERS;
     const NEVER_STORED: &'static [LineState] = L1Table::NEVER_STORED;
 
-    fn row(state: LineState, event: LineEvent) -> Row<LineState, LineAction> {
+    proto::listed_rows! { RepairedTable::rule: (LineState, LineEvent) -> LineAction }
+}
+
+impl RepairedTable {
+    const fn rule(state: LineState, event: LineEvent) -> Row<LineState, LineAction> {
         use LineAction::*;
         use LineEvent::*;
         use LineState::*;
@@ -65,7 +69,7 @@ impl Table for RepairedTable {
             (XR, Data | DataDirty) => impossible("no fill is under way"),
             (XR, Evict | EvictDirty) => impossible("a line with a fill or a flush under way is pinned"),
 
-            (state, event) => L1Table::row(state, event),
+            (state, event) => L1Table::rule(state, event),
         }
     }
 }

@@ -129,7 +129,11 @@ impl Table for BankTable {
     const NAME: &'static str = "A line in an L2 bank";
     const NEVER_STORED: &'static [BankState] = &[BankState::P];
 
-    fn row(state: BankState, event: BankEvent) -> Row<BankState, BankAction> {
+    proto::listed_rows! { BankTable::rule: (BankState, BankEvent) -> BankAction }
+}
+
+impl BankTable {
+    const fn rule(state: BankState, event: BankEvent) -> Row<BankState, BankAction> {
         use BankAction as A;
         use BankEvent::*;
         use BankState::*;

@@ -115,7 +115,11 @@ impl Table for L1Table {
     const NAME: &'static str = "A line in the L1";
     const NEVER_STORED: &'static [LineState] = &[LineState::P];
 
-    fn row(state: LineState, event: LineEvent) -> Row<LineState, LineAction> {
+    proto::listed_rows! { L1Table::rule: (LineState, LineEvent) -> LineAction }
+}
+
+impl L1Table {
+    const fn rule(state: LineState, event: LineEvent) -> Row<LineState, LineAction> {
         use LineAction::*;
         use LineEvent::*;
         use LineState::*;
