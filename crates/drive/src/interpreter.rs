@@ -174,17 +174,20 @@ impl<P: Protocol> Nodes<P> {
         driver: &mut impl Driver<P>,
     ) {
         let mut evictions = 0;
-        let (mut needs, mut blocked) = (Vec::new(), Vec::new());
+        let mut blocked = Vec::new();
         while !fx.needs.is_empty() && fx.violation.is_none() {
-            needs.append(&mut fx.needs);
-            for set in needs.drain(..) {
-                let Some(way) = driver.victim(at, &station.node, set, &fx.touches) else {
-                    blocked.push(set);
-                    continue;
-                };
+            let mut needs = core::mem::take(&mut fx.needs);
+            needs.retain(|&set| {
+                let Some(way) = driver.victim(at, &station.node, set, &fx.touches) else { return true };
                 fx.touches.clear();
                 evictions += 1;
                 station.evict(way, self.world(), fx);
+                false
+            });
+            // A list that is kept allocates no memory.
+            match blocked.is_empty() {
+                true => blocked = needs,
+                false => blocked.append(&mut needs),
             }
             if evictions > EVICTIONS_PER_INPUT_MAX {
                 fx.violation.get_or_insert_with(|| {

@@ -4,6 +4,7 @@
 use crate::contract::{MemoryAccess, MemoryOp, Message, Protocol, Wrap};
 use crate::line::{LineAddr, LineData};
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
+use crate::station::HeldRequest;
 use crate::table::Coverage;
 use crate::uses::{Spending, Uses};
 
@@ -17,6 +18,9 @@ pub(crate) enum StationEffect {
     /// Arm a timer that expires after this number of ticks.
     Deadline(TimerClass, u32),
 }
+
+/// The maximum number of boxes of requests that are kept for reuse.
+const SPARE_MAX: usize = 8;
 
 /// All effects of a step outside its controller. The driver (such as the simulator) uses one value
 /// of this type again and again, so a step allocates nothing.
@@ -49,6 +53,8 @@ pub struct Effects<M> {
     /// table gives for an impossible row. `None` if there was no violation.
     pub violation: Option<String>,
     pub(crate) inner: Vec<StationEffect>,
+    /// A few boxes of requests that no longer wait, kept for reuse.
+    pub(crate) spare: Vec<Box<HeldRequest>>,
 }
 
 impl<M> Default for Effects<M> {
@@ -65,12 +71,14 @@ impl<M> Default for Effects<M> {
             coverage: Coverage::default(),
             violation: None,
             inner: Vec::new(),
+            spare: Vec::new(),
         }
     }
 }
 
 impl<M> Effects<M> {
-    /// Clears all effects except for the coverage, which counts the uses of table rows.
+    /// Clears all effects except for the coverage, which counts the uses of table rows. Keeps the
+    /// boxes for reuse.
     pub fn clear(&mut self) {
         self.sends.clear();
         self.replies.clear();
@@ -82,6 +90,24 @@ impl<M> Effects<M> {
         self.spends.clear();
         self.violation = None;
         self.inner.clear();
+    }
+
+    /// A box with this waiting request.
+    pub(crate) fn boxed(&mut self, request: HeldRequest) -> Box<HeldRequest> {
+        match self.spare.pop() {
+            Some(mut boxed) => {
+                *boxed = request;
+                boxed
+            }
+            None => Box::new(request),
+        }
+    }
+
+    /// Keeps a few boxes of requests that no longer wait.
+    pub(crate) fn give_back(&mut self, boxed: Option<Box<HeldRequest>>) {
+        if self.spare.len() < SPARE_MAX {
+            self.spare.extend(boxed);
+        }
     }
 
     /// Whether the step left no effect to carry out.

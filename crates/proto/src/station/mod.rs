@@ -25,7 +25,7 @@ use stepper::{Pending, RequestStats, Stepper, count_access, count_request, order
 /// A request that is parked (waits) at the station. `stage` is the index of the current step in the
 /// request's plan (the sequence of steps that performs the request).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct HeldRequest {
+pub(crate) struct HeldRequest {
     req: Request,
     stage: u8,
     data: LineData,
@@ -150,7 +150,7 @@ impl<P: Protocol> Station<P> {
         if let Some(key) = pending.and_then(|pending| pending.key(fx)) {
             let under_slot = key == Key::Slot(slot);
             let request = HeldRequest { req: *req, stage, data: *data, under_slot, stats };
-            self.held.insert(slot, Box::new(request));
+            self.held.insert(slot, fx.boxed(request));
             self.list(key, Parked::Request(slot));
         }
         self.settle(world, fx);
@@ -384,7 +384,7 @@ impl<P: Protocol> Station<P> {
         let key = pending.and_then(|pending| pending.key(fx));
         match key {
             Some(key) => held.under_slot = key == Key::Slot(slot),
-            None => drop(self.held.remove(&slot)),
+            None => fx.give_back(self.held.remove(&slot)),
         }
         key
     }

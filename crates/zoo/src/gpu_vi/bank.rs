@@ -172,16 +172,15 @@ impl Bank {
         let round = &mut self.round;
         match round.phase {
             Phase::Idle if !round.next.is_empty() => {
-                round.now = core::mem::take(&mut round.next);
-                let acquires = round.now.iter().any(|request| !request.flush);
-                round.phase = if acquires { Phase::Fetches } else { begin_walk(cx) };
+                round.now.append(&mut round.next);
+                round.phase = if round.has(false) { Phase::Fetches } else { begin_walk(cx) };
             }
             Phase::Fetches if self.store.fetches == 0 => {
                 round.phase = Phase::Recalls;
                 return self.invalidate_all(Cause::Remote, BankEvent::Inv, Operand::Nothing, cx);
             }
             Phase::Recalls if self.due == 0 => {
-                answer(&round.take(false), cx);
+                round.answer(false, cx);
                 round.phase = if round.now.is_empty() { Phase::Idle } else { begin_walk(cx) };
                 cx.fx.wake(ROUND);
             }
@@ -195,7 +194,7 @@ impl Bank {
                 return self.event_in(way, BankEvent::Flush, Operand::Nothing, cx);
             }
             Phase::Writes if !self.store.writes.is_closing() => {
-                answer(&round.take(true), cx);
+                round.answer(true, cx);
                 round.phase = Phase::Idle;
             }
             Phase::Idle | Phase::Fetches | Phase::Recalls | Phase::Writes => {}
@@ -209,13 +208,6 @@ impl Bank {
 fn begin_walk<P: Directory>(cx: &mut Cx<'_, P>) -> Phase {
     cx.fx.uses.flushes.count(Cause::Remote);
     Phase::Walk(Way(0))
-}
-
-/// Answers these acquires and releases, which a round (their joint execution) has completed.
-fn answer<P: Directory>(requests: &[RoundRequest], cx: &mut Cx<'_, P>) {
-    for &RoundRequest { node, slot, .. } in requests {
-        cx.fx.send(node, parts::ToL1::BankDone { slot });
-    }
 }
 
 impl<P: Directory> Lines<P> for Bank {

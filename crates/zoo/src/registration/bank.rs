@@ -251,7 +251,7 @@ impl<T: Rows> Bank<T> {
         let mut disposition = Disposition::Done;
         match self.round.phase {
             Phase::Idle if !self.round.next.is_empty() => {
-                self.round.now = core::mem::take(&mut self.round.next);
+                self.round.now.append(&mut self.round.next);
                 self.round.phase = Phase::Fetches;
             }
             Phase::Fetches if self.store.fetches == 0 => {
@@ -262,8 +262,7 @@ impl<T: Rows> Bank<T> {
             Phase::Recalls if self.recalls == 0 => disposition = self.recalled(cx),
             Phase::Walk(from) => disposition = self.walk(from, cx),
             Phase::Writes if !self.store.writes.is_closing() => {
-                let flushed = self.round.take(true);
-                answer(&flushed, cx);
+                self.round.answer(true, cx);
                 self.round.phase = Phase::Idle;
             }
             Phase::Idle | Phase::Fetches | Phase::Recalls | Phase::Writes => {}
@@ -275,11 +274,10 @@ impl<T: Rows> Bank<T> {
     /// Continues a round (a joint execution of acquires and releases at system scope) after its
     /// recalls, when no line is registered and no fetch is outstanding.
     fn recalled<P: RegistrationProtocol>(&mut self, cx: &mut Cx<'_, P>) -> Disposition {
-        let acquired = self.round.take(false);
         let mut disposition = Disposition::Done;
-        if !acquired.is_empty() {
+        if self.round.has(false) {
             disposition = self.invalidate_all(Cause::Remote, BankEvent::Inv, Operand::Nothing, cx);
-            answer(&acquired, cx);
+            self.round.answer(false, cx);
         }
         self.round.phase = Phase::Idle;
         if !self.round.now.is_empty() {
@@ -301,13 +299,6 @@ impl<T: Rows> Bank<T> {
         };
         self.round.phase = Phase::Walk(Way(way.0 + 1));
         self.event_in(way, BankEvent::Flush, Operand::Nothing, cx)
-    }
-}
-
-/// Answers the given requests, which the bank has completed.
-fn answer<P: RegistrationProtocol>(requests: &[RoundRequest], cx: &mut Cx<'_, P>) {
-    for &RoundRequest { node, slot, .. } in requests {
-        cx.fx.send(node, parts::ToL1::BankDone { slot });
     }
 }
 

@@ -6,7 +6,8 @@
 //! invalidate clean bytes, and releases write dirty lines out, line by line.
 //! `gpu-vi` has the same rounds: it recalls copies in place of registrations, and only for acquires.
 
-use proto::{NodeId, Slot, Way};
+use crate::parts::{HasL1Messages, ToL1};
+use proto::{Cx, NodeId, Slot, Way};
 
 /// A request (an acquire or a release at system scope) that takes part in a round (a joint
 /// execution of such requests).
@@ -38,12 +39,14 @@ pub(crate) enum Phase {
     Writes,
 }
 
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Round {
     pub(crate) now: Vec<RoundRequest>,
     pub(crate) next: Vec<RoundRequest>,
     pub(crate) phase: Phase,
 }
+
+proto::clone_in_place! { [] Round { now, next, phase } }
 
 impl Round {
     /// Whether new fetches must wait for the round (the joint execution of acquires and releases at
@@ -58,11 +61,18 @@ impl Round {
         self.phase == Phase::Recalls
     }
 
-    /// Removes requests from this round and returns them. If `flush` is set, these are the releases
-    /// (which flush), otherwise the acquires (which invalidate).
-    pub(crate) fn take(&mut self, flush: bool) -> Vec<RoundRequest> {
-        let (done, rest) = self.now.drain(..).partition(|request| request.flush == flush);
-        self.now = rest;
-        done
+    /// Whether a request of this round is a release (`flush`) or an acquire (not `flush`).
+    pub(crate) fn has(&self, flush: bool) -> bool {
+        self.now.iter().any(|request| request.flush == flush)
+    }
+
+    /// Answers the releases (`flush`) or the acquires (not `flush`) of this round, and removes them.
+    pub(crate) fn answer<P: HasL1Messages>(&mut self, flush: bool, cx: &mut Cx<'_, P>) {
+        self.now.retain(|&RoundRequest { node, slot, flush: flushes }| {
+            if flushes == flush {
+                cx.fx.send(node, ToL1::BankDone { slot });
+            }
+            flushes != flush
+        });
     }
 }
