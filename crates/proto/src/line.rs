@@ -183,8 +183,9 @@ static SPREAD: [u64; 256] = {
 #[inline]
 pub fn copy_masked(to: &mut [u8], from: &[u8], mask: ByteMask) {
     let reach = to.len().min(from.len()) / 8 * 8;
-    let mut bits = mask.0 & (u128::MAX >> (LINE_BYTES_MAX - reach.clamp(1, LINE_BYTES_MAX)));
-    if reach > 0 && bits.count_ones() as usize == reach {
+    let all = u128::MAX >> (LINE_BYTES_MAX - reach.clamp(1, LINE_BYTES_MAX));
+    let mut bits = mask.0 & all;
+    if reach > 0 && bits == all {
         to[..reach].copy_from_slice(&from[..reach]);
         return;
     }
