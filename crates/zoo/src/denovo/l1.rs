@@ -155,9 +155,10 @@ impl L1 {
     fn is_due<P: RegistrationProtocol>(&self, cx: &Cx<'_, P>) -> bool {
         let (l1, buffer) = (&cx.level().array, &self.cache.lower.buffer);
         let is_eager = l1.policy != WritePolicy::Combining || self.entries() >= l1.store_buffer_entries;
-        let next = buffer.next_line();
-        let is_ready = next.is_none_or(|line| Self::is_ready(&self.cache.array, line, cx.world.homes));
-        (is_eager && buffer.lines() > 0 || buffer.has_flush()) && !buffer.is_blocked() && is_ready
+        let is_ready = |line| Self::is_ready(&self.cache.array, line, cx.world.homes);
+        (is_eager && buffer.lines() > 0 || buffer.has_flush())
+            && !buffer.is_blocked()
+            && buffer.next_line().is_none_or(is_ready)
     }
 
     /// Arms the drain timer if the head of the store buffer must leave the buffer now.
