@@ -134,16 +134,13 @@ impl Layout {
     /// with the next numbers. Bit `i` of `wanted` asks for the word `first + 1 + i`. The words of a
     /// read-modify-write have one width.
     pub(super) fn beside(&self, first: usize, wanted: usize, is_rmw: bool, line_shift: u32) -> u32 {
-        let mut words = 0;
-        let further = (first + 1..DATA).take(LANES_MAX - 1);
-        for word in further.filter(|word| wanted >> (word - first - 1) & 1 == 1) {
-            let is_alike = (word < FIRST_ATOM) == (first < FIRST_ATOM)
-                && (!is_rmw || self.widths[word] == self.widths[first]);
-            if is_alike && self.line(word, line_shift) == self.line(first, line_shift) {
-                words |= 1 << word;
-            }
-        }
-        words
+        let next = wanted as u64 % (1 << (LANES_MAX - 1)) << (first + 1);
+        let is_beside = |&word: &usize| {
+            (word < FIRST_ATOM) == (first < FIRST_ATOM)
+                && (!is_rmw || self.widths[word] == self.widths[first])
+                && self.line(word, line_shift) == self.line(first, line_shift)
+        };
+        bits((next % (1 << DATA)) as u32).filter(is_beside).fold(0, |words, word| words | 1 << word)
     }
 
     /// The description of a word's width and place in a report.
@@ -151,6 +148,18 @@ impl Layout {
         let (place, bytes) = (self.places[word], self.widths[word].bytes());
         format!("{} has {bytes} {} at {place}", name(word), if bytes == 1 { "byte" } else { "bytes" })
     }
+}
+
+/// The numbers of the bits that are set.
+#[inline]
+pub(super) fn bits(mut set: u32) -> impl Iterator<Item = usize> {
+    core::iter::from_fn(move || {
+        (set != 0).then(|| {
+            let bit = set.trailing_zeros() as usize;
+            set &= set - 1;
+            bit
+        })
+    })
 }
 
 /// The name of a word in a report.

@@ -4,7 +4,7 @@
 use super::episode::{
     Access, AccessKind, Episode, FIRST_KERNEL, SECTIONS_MAX, Section, Units, group_of, is_kernel,
 };
-use super::layout::{DATA, FIRST_COUNTER, FLAGS, HOST, LANES_MAX, WAVES, WORDS, initial};
+use super::layout::{DATA, FIRST_COUNTER, FLAGS, HOST, LANES_MAX, WAVES, WORDS, bits, initial};
 use super::rules::Rules;
 use super::step::{Kind, NEVER, WaveStep};
 use super::sync::{Edge, FOR_DEVICE, acquire, edge, flag_of, release};
@@ -273,18 +273,6 @@ impl Program {
             has_written |= stages[at].has_host;
         }
     }
-}
-
-/// The numbers of the bits that are set.
-#[inline]
-fn bits(mut set: u32) -> impl Iterator<Item = usize> {
-    core::iter::from_fn(move || {
-        (set != 0).then(|| {
-            let bit = set.trailing_zeros() as usize;
-            set &= set - 1;
-            bit
-        })
-    })
 }
 
 /// The source of the values that accesses to data store. Each value is one more than the previous
