@@ -25,6 +25,8 @@ pub(super) struct Residencies {
     /// The compute unit of each work-group.
     pub(super) cus: [u8; GROUPS_MAX],
     units: Units,
+    /// The work-group of each wavefront, or `None` for the host.
+    of_waves: [Option<u8>; WAVES],
     /// The number of each wavefront among the wavefronts of its compute unit.
     wavefronts: [u8; WAVES],
     /// The hardware number of the first wavefront of each compute unit.
@@ -44,6 +46,7 @@ impl Residencies {
             groups: program.groups,
             cus: [0; GROUPS_MAX],
             units,
+            of_waves: core::array::from_fn(|wave| group_of(wave, program.groups).map(|group| group as u8)),
             wavefronts: [0; WAVES],
             first_wavefront: program.first_wavefront,
             phases: [Phase::Runs; GROUPS_MAX],
@@ -63,8 +66,9 @@ impl Residencies {
         residencies
     }
 
+    #[inline]
     pub(super) fn group(&self, wave: usize) -> Option<usize> {
-        group_of(wave, self.groups)
+        self.of_waves[wave].map(usize::from)
     }
 
     /// The compute unit of a wavefront, or `None` for the host.

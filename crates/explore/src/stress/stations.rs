@@ -136,6 +136,18 @@ impl<P: Protocol> Driver<P> for Sender<'_, P::Msg> {
     }
 }
 
+/// A copy of a station (controller with its parked inputs) before a step, if [`Stations::fault`]
+/// compares it with the station after the step. This function is not inlined, because few steps are
+/// watched.
+#[cold]
+fn before<P: Protocol>(
+    station: &Station<P>,
+    input: &StationInput<&Request, &P::Msg, &MemoryReply>,
+) -> Option<Station<P>> {
+    let waits = || station.parked_keys().iter().any(|(key, _)| matches!(key, Key::Way(_)));
+    (is_bound(input) && waits()).then(|| station.clone())
+}
+
 impl<P: Protocol> Stations for Typed<P> {
     fn topology(&self) -> &Topology {
         self.nodes.topology()
@@ -232,9 +244,7 @@ impl<P: Protocol> Stations for Typed<P> {
             |reply| reply,
         );
         if self.is_watched {
-            let station = &self.stations[at as usize];
-            let waits = || station.parked_keys().iter().any(|(key, _)| matches!(key, Key::Way(_)));
-            self.before = (is_bound(&input) && waits()).then(|| station.clone());
+            self.before = before(&self.stations[at as usize], &input);
         }
         let mut sender = Sender { messages: &mut self.messages, under_way };
         let result =

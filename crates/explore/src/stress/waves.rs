@@ -87,9 +87,9 @@ impl Machine {
             // All wavefronts are in the named scope 0.
             _ => 0,
         };
-        let mut mask = ByteMask::range(offset, width.bytes());
-        let mut data = LineData::default();
+        let (mut mask, mut data) = (ByteMask::NONE, LineData::default());
         if step.words == 0 {
+            mask = ByteMask::range(offset, width.bytes());
             data.write(offset, width, u64::from(operand));
         }
         for (lane, word) in step.lanes() {
