@@ -54,6 +54,7 @@ pub struct Effects<M> {
     pub violation: Option<String>,
     pub(crate) inner: Vec<StationEffect>,
     /// A few boxes of requests that no longer wait, kept for reuse.
+    #[expect(clippy::vec_box, reason = "boxes move between this list and stations")]
     pub(crate) spare: Vec<Box<HeldRequest>>,
 }
 

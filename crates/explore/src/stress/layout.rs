@@ -134,7 +134,7 @@ impl Layout {
     /// with the next numbers. Bit `i` of `wanted` asks for the word `first + 1 + i`. The words of a
     /// read-modify-write have one width.
     pub(super) fn beside(&self, first: usize, wanted: usize, is_rmw: bool, line_shift: u32) -> u32 {
-        let next = wanted as u64 % (1 << (LANES_MAX - 1)) << (first + 1);
+        let next = (wanted as u64 % (1 << (LANES_MAX - 1))) << (first + 1);
         let is_beside = |&word: &usize| {
             (word < FIRST_ATOM) == (first < FIRST_ATOM)
                 && (!is_rmw || self.widths[word] == self.widths[first])
