@@ -2,9 +2,9 @@
 //! carries them out.
 
 use crate::contract::{MemoryAccess, MemoryOp, Message, Protocol, Wrap};
+use crate::held::HeldRequest;
 use crate::line::{LineAddr, LineData};
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
-use crate::station::HeldRequest;
 use crate::table::Coverage;
 use crate::uses::{Spending, Uses};
 

@@ -14,6 +14,7 @@ mod contract;
 mod delegate;
 mod divisor;
 mod effects;
+mod held;
 mod homes;
 pub mod issue;
 mod levels;

@@ -13,6 +13,7 @@ use crate::contract::{
     Cx, Disposition, Input, MemoryReply, Message, Node, Protocol, RequestInput, Time, World,
 };
 use crate::effects::{Effects, StationEffect};
+use crate::held::{HeldRequest, RequestStats};
 use crate::line::{LINE_BYTES_MAX, LineAddr, LineData};
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot, TimerClass, Way};
@@ -20,20 +21,7 @@ use crate::parked::{Parked, ParkedInputs, has_waiters};
 use crate::queue::Queue;
 use crate::request::{Op, Request};
 use crate::setup::Setup;
-use stepper::{Pending, RequestStats, Stepper, count_access, count_request, ordered_by};
-
-/// A request that is parked (waits) at the station. `stage` is the index of the current step in the
-/// request's plan (the sequence of steps that performs the request).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct HeldRequest {
-    req: Request,
-    stage: u8,
-    data: LineData,
-    /// Whether the request is parked under its own slot, that is, until an answer for this slot
-    /// arrives. Such a request is in no list of parked inputs.
-    under_slot: bool,
-    stats: RequestStats,
-}
+use stepper::{Pending, Stepper, count_access, count_request, ordered_by};
 
 /// The parked accesses of one sender to one line, oldest first. All of these accesses share one
 /// entry in one list of parked inputs: the list of the key that the oldest access waits for. So the

@@ -1,37 +1,16 @@
 //! The presentation of one input to a controller. The result says whether the input is complete or
 //! why it must wait.
 
-use core::hash::{Hash, Hasher};
-
 use smallvec::SmallVec;
 
 use crate::contract::{Channels, Cx, Disposition, Input, Message, Node, Protocol, RequestInput, World};
 use crate::effects::Effects;
+use crate::held::RequestStats;
 use crate::line::LineAddr;
 use crate::lookup::Lookup;
 use crate::node::{Key, NodeId, SetIndex, Slot};
 use crate::parked::ParkedInputs;
 use crate::request::{Op, Order, Request};
-
-/// The statistics of a request. The behaviour of the machine does not depend on them. Therefore two
-/// requests compare as equal if they differ only in their statistics.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct RequestStats {
-    /// Whether the request has been counted as a hit, a miss or a bypass.
-    pub(super) counted: bool,
-    /// Whether the request has needed anything from the level below.
-    pub(super) below: bool,
-}
-
-impl PartialEq for RequestStats {
-    fn eq(&self, _: &RequestStats) -> bool {
-        true
-    }
-}
-impl Eq for RequestStats {}
-impl Hash for RequestStats {
-    fn hash<H: Hasher>(&self, _: &mut H) {}
-}
 
 /// The reason why an input is incomplete after a step.
 #[derive(Clone, Copy)]

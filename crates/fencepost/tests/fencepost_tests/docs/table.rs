@@ -55,6 +55,11 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
     ("cargo run --release -p guards -- --list", "test -f crates/guards/src/main.rs", "builds for minutes"),
     ("cargo run --release -p guards -- --classes", "test -f crates/guards/src/main.rs", "builds for minutes"),
     (
+        "cargo run --release -p guards -- --classes --sample 16",
+        "test -f crates/guards/src/main.rs",
+        "builds for minutes",
+    ),
+    (
         "cargo run --release -p guards -- --record docs/results/guards.toml",
         "test -f crates/guards/src/main.rs",
         "builds for minutes",
@@ -152,7 +157,7 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "fencepost stress --all --episodes 50 --timeout 600",
         "10 minutes",
     ),
-    ("fencepost stress vi --episodes 50000", "fencepost stress vi --episodes 200", "20 s"),
+    ("fencepost stress vi --episodes 20000", "fencepost stress vi --episodes 200", "20 s"),
     (
         "fencepost reproduce hlrc --scale 1/16 --seeds 1",
         "fencepost reproduce hlrc --figure table6 --scale 1/1024 --seeds 1",
