@@ -144,7 +144,7 @@ impl Records {
     #[must_use]
     pub fn page(&self, data: &str, guards: &Guards) -> String {
         format!(
-            "# Results of verification\n\n<!-- Rendered from {data} by `fencepost verify --record`. -->\n\n\
+            "# Results of verification\n\n<!-- Rendered from {data} by the option --record of verify. -->\n\n\
              This page shows the recorded verifications of protocols: the status of each claim, the number of \
              programs and\nstates, the rows that fired, and the result of every seeded fault. \
              [verification.md](../verification.md) explains these\nterms. \
