@@ -36,6 +36,7 @@ impl Witness<'_> {
 }
 
 /// The result of the trials of a mutant.
+#[derive(Clone)]
 enum MutantStatus {
     /// A run killed the mutant. The fields are the index of the run in the list of witnesses (runs
     /// in which the unchanged protocol has no fault), and the description of the fault.
@@ -49,25 +50,24 @@ enum MutantStatus {
 /// states of the same run of the unchanged protocol, plus 1000. A larger run is abandoned and shows
 /// nothing.
 const GROWTH_MAX: u64 = 4;
-/// The maximum numbers of runs on which the first pass tries each mutant: runs that have killed
-/// other mutants (`KILLERS_MAX`), and further runs (`FIRST_MAX`).
-const KILLERS_MAX: usize = 64;
-const FIRST_MAX: usize = 48;
-/// The number of mutants after which the runs that have killed mutants are ranked again by their
-/// kills.
-const ROUND: usize = 48;
-/// The maximum number of runs on which the second pass tries each mutant that has survived the
-/// first pass (`TRIALS_MAX`), and the maximum sum of the states of these runs (`STATES_MAX`).
-const TRIALS_MAX: usize = 4000;
-const STATES_MAX: u64 = 10_000_000;
-/// A limit of the second pass, which tries the survivors of the first pass. If the protocol argues
-/// that a survivor is equivalent (undetectable), this limit on the sum of the states of its runs
-/// replaces `STATES_MAX`.
-const ARGUED_STATES_MAX: u64 = 1_000_000;
-/// A limit of the second pass, which tries the survivors of the first pass on many runs. Some of
-/// these runs have killed other mutants. For each survivor, this is the maximum sum of the states
-/// of such runs.
+/// The passes. Each pass tries every mutant that no earlier pass has killed on further runs. The
+/// number is the maximum sum of the states of these runs. Most mutants are killed by small runs, so
+/// large runs are tried only on the few mutants that are left.
+///
+/// The last pass may have more states: as many as the verification of the claims, divided by the
+/// number of mutants that are left. So the trials of a few mutants do not end long before the
+/// largest runs, and those of many mutants do not take for ever.
+const PASSES: [u64; 4] = [20_000, 200_000, 1_000_000, 10_000_000];
+/// The number of passes for a mutant that the protocol argues to be equivalent (undetectable).
+const ARGUED_PASSES: usize = 3;
+/// The maximum sum of the states of the runs of a pass that have killed other mutants, and its
+/// maximum part of the states of the pass. Such runs are tried first.
 const KILLERS_STATES_MAX: u64 = 1_000_000;
+const KILLERS_PART: u64 = 2;
+/// The maximum number of runs of a pass, without those that have killed other mutants.
+const RUNS_MAX: usize = 4000;
+/// The number of mutants after which the runs that have killed mutants are ranked again.
+const ROUND: usize = 48;
 /// The number of runs after which a mutant that has changed no step counts as unreached. Runs that
 /// have killed other mutants do not count.
 const UNALTERED_MAX: usize = 200;
@@ -77,21 +77,33 @@ struct Trials<'a> {
     subject: &'a Subject,
     tests: &'a [Arc<Test>],
     witnesses: &'a [Witness<'a>],
+    /// The indices of the witnesses, those with the fewest states first.
+    by_size: Vec<usize>,
     options: &'a Options<'a>,
 }
 
-/// Tries to kill every mutant with the runs.
-///
-/// A first pass tries each mutant on a few runs: the runs with the most kills so far, and the
-/// smallest runs. A second pass tries the survivors on many runs: those that have killed a mutant,
-/// and others.
+/// The trials of one mutant so far.
+#[derive(Clone, Default)]
+struct Trial {
+    tried: FxHashSet<usize>,
+    /// The number of the tried runs that had not killed other mutants.
+    others: usize,
+    /// Whether the change of the mutant has changed a step in a run.
+    altered: bool,
+    /// The result, or `None` if further passes try the mutant.
+    status: Option<MutantStatus>,
+}
+
+/// Tries to kill every mutant with the runs, in several passes.
 pub(crate) fn kill(
     subject: &Subject,
     tests: &[Arc<Test>],
     witnesses: &[Witness<'_>],
     options: &Options<'_>,
 ) -> Mutants {
-    let trials = Trials { subject, tests, witnesses, options };
+    let mut by_size: Vec<usize> = (0..witnesses.len()).collect();
+    by_size.sort_by_key(|&at| witnesses[at].run.states);
+    let trials = Trials { subject, tests, witnesses, by_size, options };
     let (mut seeded, mut unseeded) = (Vec::new(), Vec::new());
     for mutant in mutants::all(subject) {
         match trials.why_unseeded(&mutant) {
@@ -104,52 +116,36 @@ pub(crate) fn kill(
         let count = done.fetch_add(1, Ordering::Relaxed) + 1;
         (options.progress)(Progress::Mutants(count, seeded.len()));
     };
-    let mut statuses: Vec<MutantStatus> = Vec::new();
-    let mut kills: FxHashMap<usize, usize> = FxHashMap::default();
-    for round in seeded.chunks(ROUND) {
-        let killers = by_kills(&kills);
-        let of_round = in_parallel(options.jobs, round.len(), || {
-            |index: usize| {
-                let mutant = &round[index];
-                let status = match (options.stop)() {
-                    true => MutantStatus::Undecided,
-                    false => trials.try_on(mutant, trials.first_pass(mutant, &killers)),
-                };
-                if !matches!(status, MutantStatus::Survives | MutantStatus::Unreached) {
-                    one_more();
+    let mut all = vec![Trial::default(); seeded.len()];
+    let mut kills: FxHashMap<usize, u64> = FxHashMap::default();
+    for (pass, mut states_max) in PASSES.into_iter().enumerate() {
+        let open: Vec<usize> = (0..all.len()).filter(|&at| all[at].status.is_none()).collect();
+        if pass + 1 == PASSES.len() {
+            let of_all: u64 = witnesses.iter().map(|witness| witness.run.states).sum();
+            let left = open.iter().filter(|&&at| all[at].altered).count();
+            states_max = states_max.max(of_all / left.max(1) as u64);
+        }
+        for round in open.chunks(ROUND) {
+            let killers = trials.killers(&kills);
+            let of_round = in_parallel(options.jobs, round.len(), || {
+                |index: usize| {
+                    let (mutant, mut trial) = (&seeded[round[index]], all[round[index]].clone());
+                    trials.go_on(&mut trial, mutant, (pass, states_max), &killers);
+                    if trial.status.is_some() {
+                        one_more();
+                    }
+                    trial
                 }
-                status
-            }
-        });
-        for status in &of_round {
-            if let MutantStatus::Killed(witness, _) = status {
-                *kills.entry(*witness).or_default() += 1;
+            });
+            for (&at, trial) in round.iter().zip(of_round) {
+                if let Some(MutantStatus::Killed(witness, _)) = &trial.status {
+                    *kills.entry(*witness).or_default() += 1;
+                }
+                all[at] = trial;
             }
         }
-        statuses.extend(of_round);
     }
-    let left: Vec<usize> = (0..statuses.len())
-        .filter(|&at| matches!(statuses[at], MutantStatus::Survives | MutantStatus::Unreached))
-        .collect();
-    let killers = by_kills(&kills);
-    let again = in_parallel(options.jobs, left.len(), || {
-        |index: usize| {
-            let mutant = &seeded[left[index]];
-            let status = match (options.stop)() {
-                true => MutantStatus::Undecided,
-                false => trials.try_on(mutant, trials.second_pass(mutant, &killers)),
-            };
-            one_more();
-            status
-        }
-    });
-    for (&at, status) in left.iter().zip(again) {
-        statuses[at] = match (&statuses[at], status) {
-            // The first pass may have reached a change that the second pass does not reach.
-            (MutantStatus::Survives, MutantStatus::Unreached) => MutantStatus::Survives,
-            (_, status) => status,
-        };
-    }
+    let statuses = all.into_iter().map(|trial| trial.status.unwrap_or(MutantStatus::Survives)).collect();
     Mutants { unseeded, ..trials.sum_up(seeded, statuses) }
 }
 
@@ -210,10 +206,7 @@ impl Trials<'_> {
             mutant.row.is_none_or(|row| w.run.rows.contains(row))
                 && keys.as_ref().is_none_or(|keys| w.run.keys.iter().any(|key| keys.contains(key)))
         };
-        let mut reaching: Vec<usize> =
-            (0..self.witnesses.len()).filter(|&at| reaches(&self.witnesses[at])).collect();
-        let size = |at: usize| (self.witnesses[at].run.states, at);
-        reaching.sort_by_key(|&at| size(at));
+        let reaching = self.by_size.iter().copied().filter(|&at| reaches(&self.witnesses[at]));
         let mut ranks: FxHashMap<(usize, Option<usize>, usize, Bounds), usize> = FxHashMap::default();
         let mut ranked: Vec<(usize, usize)> = Vec::new();
         for at in reaching {
@@ -225,25 +218,8 @@ impl Trials<'_> {
             ranked.push((*rank, at));
             *rank += 1;
         }
-        ranked.sort_by_key(|&(rank, at)| (rank, size(at)));
+        ranked.sort_by_key(|&(rank, _)| rank);
         ranked.into_iter().map(|(_, at)| at).collect()
-    }
-
-    fn first_pass(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
-        let (mut killers, mut others) = self.candidates(mutant, killers);
-        killers.truncate(KILLERS_MAX);
-        others.truncate(FIRST_MAX);
-        (killers, others)
-    }
-
-    fn second_pass(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
-        let (mut killers, mut others) = self.candidates(mutant, killers);
-        killers.sort_by_key(|&at| (self.witnesses[at].run.states, at));
-        self.shorten(&mut killers, KILLERS_STATES_MAX);
-        others.truncate(TRIALS_MAX);
-        let is_argued = equivalent::reason(&self.subject.info, &mutant.name).is_some();
-        self.shorten(&mut others, if is_argued { ARGUED_STATES_MAX } else { STATES_MAX });
-        (killers, others)
     }
 
     /// Keeps each run whose states fit into the rest of the limit `states_max`, in order, and drops
@@ -257,26 +233,51 @@ impl Trials<'_> {
         });
     }
 
-    /// The killers (runs that have killed mutants) that reach the mutant's change, and all runs
-    /// that reach it.
-    fn candidates(&self, mutant: &Mutant, killers: &[usize]) -> (Vec<usize>, Vec<usize>) {
-        let reaching = self.reaching(mutant);
-        let does_reach: FxHashSet<usize> = reaching.iter().copied().collect();
-        (killers.iter().copied().filter(|w| does_reach.contains(w)).collect(), reaching)
+    /// The runs that have killed mutants. First come those with the most kills for their states.
+    fn killers(&self, kills: &FxHashMap<usize, u64>) -> Vec<usize> {
+        let mut killers: Vec<usize> = kills.keys().copied().collect();
+        // The cost of one kill. A small run costs little, whether it kills or not.
+        let cost = |at: usize| (self.witnesses[at].run.states + 1000) / kills[&at];
+        killers.sort_by_key(|&at| (cost(at), at));
+        killers
     }
 
-    /// Tries the mutant on the killers (runs that have killed mutants), and then on the other runs.
-    fn try_on(&self, mutant: &Mutant, (killers, others): (Vec<usize>, Vec<usize>)) -> MutantStatus {
+    /// The runs of a pass for a mutant, without those of earlier passes: first the killers (runs
+    /// that have killed mutants), and then others. Each run has a flag that says whether it is a
+    /// killer.
+    fn choose(
+        &self,
+        tried: &FxHashSet<usize>,
+        mutant: &Mutant,
+        states_max: u64,
+        killers: &[usize],
+    ) -> Vec<(usize, bool)> {
+        let reaching = self.reaching(mutant);
+        let does_reach: FxHashSet<usize> = reaching.iter().copied().collect();
+        let is_new = |at: &usize| does_reach.contains(at) && !tried.contains(at);
+        let mut first: Vec<usize> = killers.iter().copied().filter(is_new).collect();
+        self.shorten(&mut first, KILLERS_STATES_MAX.min(states_max / KILLERS_PART));
+        let is_first: FxHashSet<usize> = first.iter().copied().collect();
+        let is_other = |at: &usize| !is_first.contains(at) && !tried.contains(at);
+        let mut others: Vec<usize> = reaching.into_iter().filter(is_other).collect();
+        others.truncate(RUNS_MAX);
+        self.shorten(&mut others, states_max);
+        first.into_iter().map(|at| (at, true)).chain(others.into_iter().map(|at| (at, false))).collect()
+    }
+
+    /// Carries out one pass for a mutant.
+    fn go_on(&self, trial: &mut Trial, mutant: &Mutant, (pass, states_max): (usize, u64), killers: &[usize]) {
         let mut explorers = Explorers::new(self.subject, Some(mutant.seeded_fault));
-        let mut altered = false;
-        let unaltered_max = killers.len() + UNALTERED_MAX;
-        for (tried, at) in once(killers, others).into_iter().enumerate() {
-            if !altered && tried >= unaltered_max {
+        for (at, is_killer) in self.choose(&trial.tried, mutant, states_max, killers) {
+            if !trial.altered && trial.others >= UNALTERED_MAX {
                 break;
             }
             if (self.options.stop)() {
-                return MutantStatus::Undecided;
+                trial.status = Some(MutantStatus::Undecided);
+                return;
             }
+            trial.tried.insert(at);
+            trial.others += usize::from(!is_killer);
             let run = self.witnesses[at].run;
             let test = &self.tests[run.test];
             let program = &*test.program();
@@ -290,26 +291,19 @@ impl Trials<'_> {
             let placement = &test.placements[run.placement];
             let found = explorers.within(run.bounds).explore(program, placement, &requirements, &mut limits);
             let Ok(found) = found else { continue };
-            altered |= found.altered;
+            trial.altered |= found.altered;
             if let Some(violation) = found.violation {
-                return MutantStatus::Killed(at, violation.why);
+                trial.status = Some(MutantStatus::Killed(at, violation.why));
+                return;
             }
         }
-        if altered { MutantStatus::Survives } else { MutantStatus::Unreached }
+        let is_unreached = !trial.altered && trial.others >= UNALTERED_MAX;
+        let is_argued = equivalent::reason(&self.subject.info, &mutant.name).is_some();
+        if is_unreached || pass + 1 == if is_argued { ARGUED_PASSES } else { PASSES.len() } {
+            let status = if trial.altered { MutantStatus::Survives } else { MutantStatus::Unreached };
+            trial.status = Some(status);
+        }
     }
-}
-
-/// The elements of both lists in order, without duplicates.
-fn once(first: Vec<usize>, then: Vec<usize>) -> Vec<usize> {
-    let mut seen = FxHashSet::default();
-    first.into_iter().chain(then).filter(|w| seen.insert(*w)).collect()
-}
-
-/// The runs that have killed mutants, those with the most kills first.
-fn by_kills(kills: &FxHashMap<usize, usize>) -> Vec<usize> {
-    let mut killers: Vec<(usize, usize)> = kills.iter().map(|(&w, &count)| (count, w)).collect();
-    killers.sort_by_key(|&(count, w)| (core::cmp::Reverse(count), w));
-    killers.into_iter().map(|(_, w)| w).collect()
 }
 
 /// All plan keys (operation, order, scope and hints) with the operation of `key` whose plans have
