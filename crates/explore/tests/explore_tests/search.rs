@@ -130,7 +130,6 @@ fn a_search_reports_the_limit_that_ended_it() {
 
 fn options(stop: &(dyn Fn() -> bool + Sync)) -> Options<'_> {
     Options {
-        in_turn: false,
         bounds: vec![COMBINING.evicting()],
         jobs: 2,
         memory_bytes: 1 << 30,

@@ -34,6 +34,20 @@ const FIFO_THREADS_MAX: usize = 2;
 /// hosts.
 const SYNCHRONIZED_MIN: usize = 8;
 
+/// The maximum number of instructions in the programs of the protocols with epochs or leases. With
+/// epochs, a program has the most states.
+const EPOCHS_LENGTH_MAX: usize = 6;
+const LEASES_LENGTH_MAX: usize = 9;
+
+/// The maximum number of states of a protocol with epochs or leases in this test. It bounds the time
+/// that one more protocol adds to the tests.
+const TIMED_STATES_MAX: u64 = 4_000_000;
+
+/// The number of instructions of a test.
+fn length(test: &verify::Test) -> usize {
+    test.program().threads.iter().map(|thread| thread.code.len()).sum()
+}
+
 /// Whether a thread of a shipped test waits in a loop.
 fn spins(test: &verify::Test) -> bool {
     let text = corpus::SHIPPED.iter().find(|(path, _)| *path == test.name);
@@ -61,12 +75,15 @@ fn verified(protocol: &str) -> Verification {
     tests.iter_mut().for_each(|test| test.machines = Machines::InTurn);
     tests.extend(shipped.into_iter().filter(|test| is_of(test, "hrf/") || is_of(test, "opencl/")));
     if is_timed(protocol) {
-        tests.retain(|test| test.program().threads.len() <= TIMED_THREADS_MAX);
+        let length_max = if protocol.starts_with("stc-") { EPOCHS_LENGTH_MAX } else { LEASES_LENGTH_MAX };
+        tests.retain(|test| test.program().threads.len() <= TIMED_THREADS_MAX && length(test) <= length_max);
         // These protocols have many states. So each test runs on one machine, and successive tests on
         // others.
         tests.iter_mut().for_each(|test| test.machines = Machines::InTurn);
         let options = Options::new(verify::machines_of(&subject.info));
-        return verify::verify(&subject, &tests, &options).expect("known models");
+        let found = verify::verify(&subject, &tests, &options).expect("known models");
+        assert!(found.states < TIMED_STATES_MAX, "{protocol}: {} states", found.states);
+        return found;
     }
     tests.extend(corpus::messages(&claims).into_iter().step_by(GENERATED_STEP));
     tests.extend(

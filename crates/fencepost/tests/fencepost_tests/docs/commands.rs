@@ -1,6 +1,6 @@
 //! Every command line of every page runs, and prints the output that the page shows.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -12,6 +12,7 @@ use super::page::{CommandGroup, Page};
 use super::printed::{blessed, fits};
 use super::shell::Shell;
 use super::table::{FOUND, INSTEAD, NAMED};
+use super::tree::Scratch;
 use super::{guides, tree};
 
 pub(crate) const FENCEPOST: &str = env!("CARGO_BIN_EXE_fencepost");
@@ -26,10 +27,6 @@ acyclic po | rf | co | fr as sc
 /// A graph of three vertices in the Matrix Market format. It stands for a graph of the reader.
 const GRAPH: &str = "%%MatrixMarket matrix coordinate integer general\n3 3 3\n1 2 5\n2 3 1\n3 1 2\n";
 
-/// Folders of pages whose command lines write no files. All pages of such a folder share one copy of
-/// the repository, because a copy takes more time than their command lines.
-const SHARED: [&str; 2] = ["docs/models", "docs/protocols"];
-
 #[test]
 fn every_command_of_the_pages_prints_their_output() {
     let pages = Page::all().into_iter();
@@ -37,23 +34,17 @@ fn every_command_of_the_pages_prints_their_output() {
         .filter(|page| !guides::NAMES.contains(&&*page.name) && !page.command_groups().is_empty())
         .collect();
     assert!(pages.len() > 8, "{} pages", pages.len());
-    let mut groups: BTreeMap<&str, Vec<&Page>> = BTreeMap::new();
-    for page in &pages {
-        let shared = SHARED.into_iter().find(|folder| page.name.starts_with(folder));
-        groups.entry(shared.unwrap_or(&page.name)).or_default().push(page);
-    }
-    let (waiting, complaints) = (Mutex::new(groups.iter()), Mutex::new(Vec::new()));
+    let (waiting, complaints) = (Mutex::new(pages.iter()), Mutex::new(Vec::new()));
     thread::scope(|scope| {
-        for _ in 0..thread::available_parallelism().map_or(1, usize::from) {
-            scope.spawn(|| {
+        for number in 0..thread::available_parallelism().map_or(1, usize::from) {
+            let (waiting, complaints) = (&waiting, &complaints);
+            scope.spawn(move || {
+                let mut scratch = scratch(number);
                 loop {
-                    let Some((name, pages)) = waiting.lock().unwrap().next() else { break };
-                    let shell = copy(name, pages);
-                    for page in pages {
-                        // The lock is taken only after the page, so that pages run at the same time.
-                        let found = follow(page, &shell);
-                        complaints.lock().unwrap().extend(found);
-                    }
+                    let Some(page) = waiting.lock().unwrap().next() else { break };
+                    // The lock is taken only after the page, so that pages run at the same time.
+                    let found = follow(page, &shell_for(page, &mut scratch));
+                    complaints.lock().unwrap().extend(found);
                 }
             });
         }
@@ -62,30 +53,35 @@ fn every_command_of_the_pages_prints_their_output() {
     assert!(complaints.is_empty(), "{}", complaints.join("\n\n"));
 }
 
-/// A shell in a copy of the repository, for the command lines of some pages. The copy has the name
-/// `name`, and also contains files that stand for the reader's own files.
-fn copy(name: &str, pages: &[&Page]) -> Shell {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs").join(name.replace('/', "-"));
-    tree::copy(&folder);
-    fs::create_dir_all(folder.join(".ci")).unwrap();
-    tree::copy_file(&tree::root().join(".ci/run"), &folder.join(".ci/run"));
-    let shell = Shell::new(&folder);
-    fs::write(folder.join("my-graph.mtx"), GRAPH).unwrap();
-    fs::write(folder.join("own.cat"), OWN_MODEL).unwrap();
-    fs::write(folder.join("places.csv"), "30.5, 90.25\n-8, 140\n29, 91\n").unwrap();
-    fs::write(folder.join("a.csv"), "1,2,3\n4,5,6\n").unwrap();
-    fs::write(folder.join("b.csv"), "1 2\n3 4\n5 6\n").unwrap();
-    fs::write(folder.join("own.bell"), "let own = po & loc\n").unwrap();
-    fs::write(folder.join("own.def"), "smp_mb() { __fence{mb}; }\n").unwrap();
-    fs::write(folder.join("names"), "litmus/c11/SB.litmus\nlitmus/c11/MP.litmus\n").unwrap();
-    let studies = pages.iter().find(|page| page.name == "docs/studies.md");
-    if let Some(study) = studies.and_then(|page| page.fences.first()) {
-        assert_eq!(study.language, "toml", "the first block of {name} is the reader's study");
-        fs::write(folder.join("my-study.toml"), &study.text).unwrap();
+/// A copy of the repository with this number. It also contains files that stand for the reader's own
+/// files.
+fn scratch(number: usize) -> Scratch {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("docs").join(number.to_string());
+    Scratch::new(folder, |folder| {
+        fs::create_dir_all(folder.join(".ci")).unwrap();
+        tree::copy_file(&tree::root().join(".ci/run"), &folder.join(".ci/run"));
+        fs::write(folder.join("my-graph.mtx"), GRAPH).unwrap();
+        fs::write(folder.join("own.cat"), OWN_MODEL).unwrap();
+        fs::write(folder.join("places.csv"), "30.5, 90.25\n-8, 140\n29, 91\n").unwrap();
+        fs::write(folder.join("a.csv"), "1,2,3\n4,5,6\n").unwrap();
+        fs::write(folder.join("b.csv"), "1 2\n3 4\n5 6\n").unwrap();
+        fs::write(folder.join("own.bell"), "let own = po & loc\n").unwrap();
+        fs::write(folder.join("own.def"), "smp_mb() { __fence{mb}; }\n").unwrap();
+        fs::write(folder.join("names"), "litmus/c11/SB.litmus\nlitmus/c11/MP.litmus\n").unwrap();
+        fs::copy(folder.join("systems/hlrc-8cu.toml"), folder.join("my-gpu.toml")).unwrap();
+        assert_eq!(Shell::new(folder).run("gzip my-graph.mtx", Path::new(FENCEPOST)).code, 0);
+    })
+}
+
+/// A shell in the copy of the repository, which is restored first.
+fn shell_for(page: &Page, scratch: &mut Scratch) -> Shell {
+    scratch.restore();
+    if page.name == "docs/studies.md" {
+        let study = &page.fences[0];
+        assert_eq!(study.language, "toml", "the first block of {} is the reader's study", page.name);
+        fs::write(scratch.folder.join("my-study.toml"), &study.text).unwrap();
     }
-    fs::copy(folder.join("systems/hlrc-8cu.toml"), folder.join("my-gpu.toml")).unwrap();
-    assert_eq!(shell.run("gzip my-graph.mtx", Path::new(FENCEPOST)).code, 0);
-    shell
+    Shell::new(&scratch.folder)
 }
 
 /// Runs all command lines of a page. Returns a complaint for each step that fails, or whose output is
