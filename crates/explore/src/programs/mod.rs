@@ -74,9 +74,9 @@ pub struct Programs {
     drawn: usize,
     sampled: usize,
     spread: Spread,
-    /// The maximum number of threads of a test, and the number of tests that were left out because
-    /// they have more.
-    threads_max: Option<usize>,
+    /// Whether large tests are left out ([`Test::is_small`]), and the number of tests that were left
+    /// out.
+    only_small: bool,
     left_out: usize,
     /// Whether the verification stopped while the programs of a batch were chosen.
     is_cut: bool,
@@ -145,20 +145,19 @@ impl Programs {
         Programs { tests: self.tests.into_iter().map(of).collect(), spread, ..self }
     }
 
-    /// These programs without those that have more than `threads_max` threads.
+    /// These programs without the large ones ([`Test::is_small`]).
     #[must_use]
-    pub fn of_threads(mut self, threads_max: usize) -> Programs {
-        let fits = |test: &Arc<Test>| test.threads() <= threads_max;
-        let count = |tests: &[Arc<Test>]| tests.iter().filter(|test| fits(test)).count();
+    pub fn small(mut self) -> Programs {
+        let count = |tests: &[Arc<Test>]| tests.iter().filter(|test| test.is_small()).count();
         let start = count(&self.tests[..self.first.start]);
         self.first = start..start + count(&self.tests[self.first.clone()]);
         let all = self.tests.len();
-        self.tests.retain(fits);
+        self.tests.retain(|test| test.is_small());
         self.left_out += all - self.tests.len();
-        Programs { threads_max: Some(threads_max), ..self }
+        Programs { only_small: true, ..self }
     }
 
-    /// The number of tests so far that were left out because they have too many threads.
+    /// The number of tests so far that were left out because they are large.
     #[must_use]
     pub fn left_out(&self) -> usize {
         self.left_out
@@ -334,9 +333,9 @@ impl State<'_> {
             let chosen = finish();
             self.merged += 1;
             self.programs.sampled += chosen.sampled;
-            let Programs { spread, threads_max, .. } = *self.programs;
+            let Programs { spread, only_small, .. } = *self.programs;
             let all = chosen.tests.len();
-            let fits = |test: &Test| threads_max.is_none_or(|max| test.threads() <= max);
+            let fits = |test: &Test| !only_small || test.is_small();
             let tests: Vec<Test> = chosen.tests.into_iter().filter(fits).collect();
             self.programs.left_out += all - tests.len();
             self.programs.tests.extend(tests.into_iter().map(|test| Arc::new(test.spread(spread))));
@@ -433,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn programs_with_too_many_threads_are_left_out() {
+    fn large_programs_are_left_out() {
         let claims = [Claim::of("opencl").expect("a known model")];
         let of = || {
             let programs = Programs::of(corpus::shipped().expect("they are tests")).and_dimensions(&claims);
@@ -444,9 +443,13 @@ mod tests {
             while feed.next().is_some() {}
             programs
         };
-        let (all, few) = (ran(of()), ran(of().of_threads(2)));
+        let (all, few) = (ran(of()), ran(of().small()));
         let kept: Vec<&str> = few.in_order().map(|(_, test)| test.name.as_str()).collect();
-        let fits = all.in_order().filter(|(_, test)| test.program().threads.len() <= 2);
+        let length =
+            |test: &Test| test.program().threads.iter().map(|thread| thread.code.len()).sum::<usize>();
+        let fits = all.in_order().filter(|(_, test)| test.program().threads.len() <= 2 && length(test) <= 8);
+        let long = all.in_order().filter(|(_, test)| test.program().threads.len() <= 2 && length(test) > 8);
+        assert!(long.count() > 0, "some programs are large by their length alone");
         assert_eq!(kept, fits.map(|(_, test)| test.name.as_str()).collect::<Vec<_>>());
         assert_eq!(few.left_out(), all.tests().len() - few.tests().len());
         assert!(few.left_out() > 0 && few.dimensions() > 0 && few.dimensions() < all.dimensions());

@@ -25,6 +25,16 @@ pub enum Machines {
     Nth(u8),
 }
 
+/// The maximum numbers of threads and of instructions of a small program.
+const SMALL_THREADS_MAX: usize = 2;
+const SMALL_INSTRUCTIONS_MAX: usize = 8;
+
+/// Whether a program is small. A large program has many more states.
+pub(crate) fn is_small(program: &Program) -> bool {
+    let instructions: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
+    program.threads.len() <= SMALL_THREADS_MAX && instructions <= SMALL_INSTRUCTIONS_MAX
+}
+
 /// The source of a test's program: the program itself, or the generator's input.
 #[derive(Clone, Debug)]
 enum Source {
@@ -181,13 +191,10 @@ impl Test {
         }
     }
 
-    /// The number of threads of the program.
+    /// Whether the program has at most two threads and eight instructions.
     #[must_use]
-    pub fn threads(&self) -> usize {
-        match &self.source {
-            Source::Whole { program, .. } => program.threads.len(),
-            Source::Generated { skeleton, .. } => skeleton.threads.len(),
-        }
+    pub fn is_small(&self) -> bool {
+        is_small(&self.program())
     }
 
     /// The text of the program before its transformation, and the transformation.

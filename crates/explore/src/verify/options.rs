@@ -8,9 +8,6 @@ use crate::machine::bounds::Bounds;
 pub struct Options<'a> {
     /// The bounds of each machine on which the protocol is verified.
     pub bounds: Vec<Bounds>,
-    /// Whether a test is explored on one machine, a different one for each test in turn, if it could
-    /// be explored on all machines.
-    pub in_turn: bool,
     /// The number of tests explored at once.
     pub jobs: usize,
     /// The memory limit of all explorations together, in bytes.
@@ -27,13 +24,12 @@ pub struct Options<'a> {
 }
 
 impl Options<'_> {
-    /// The options for these bounds: every machine for each test, one job, one GiB, any number of states, no stop, no progress
+    /// The options for these bounds: one job, one GiB, any number of states, no stop, no progress
     /// report, and no seeded faults.
     #[must_use]
     pub fn new(bounds: Vec<Bounds>) -> Options<'static> {
         Options {
             bounds,
-            in_turn: false,
             jobs: 1,
             memory_bytes: 1 << 30,
             states_max: u64::MAX,

@@ -13,7 +13,7 @@ use crate::machine::placement::Placement;
 use crate::machine::preempt;
 use crate::mutants::rows::RowSet;
 use crate::programs::claim::{Claim, NoPromise, Promise};
-use crate::programs::test::{Machines, Test};
+use crate::programs::test::{Machines, Test, is_small};
 use crate::search::engine::Limits;
 use crate::search::{Exploration, Explorer, Fault, Requirements, Violation};
 use crate::subject::Subject;
@@ -90,12 +90,6 @@ pub(crate) const THROTTLED: &str = "a core had to wait because a channel was ful
 /// The maximum number of counterexamples of a test.
 const FINDINGS_MAX: usize = 3;
 
-/// The maximum numbers of threads and of instructions of a program whose lines are evicted at any
-/// time. A larger program loses a line only when another line needs its way. To cause such
-/// evictions, some machines have caches with one way.
-const EVICTED_AT_ANY_TIME_THREADS_MAX: usize = 2;
-const EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX: usize = 8;
-
 /// The explorers of the machines in use, one for each set of bounds.
 pub(crate) struct Explorers<'a> {
     subject: &'a Subject,
@@ -126,22 +120,20 @@ impl<'a> Explorers<'a> {
 /// count that promise something about the outcomes of the program. If one of them covers the
 /// machine's cores, the bounds have these cores. Otherwise, if one of them covers in-order cores,
 /// the bounds have in-order cores. If none of them covers the machine's cores or in-order cores,
-/// the bounds have the machine's cores. In a large program, lines are evicted only when a way is
-/// needed. Work-groups that share a barrier are not preempted.
+/// the bounds have the machine's cores. In a large program ([`is_small`]), a line is evicted
+/// only when another line needs its way. To cause such evictions, some machines have caches with
+/// one way. Work-groups that share a barrier are not preempted.
 pub(crate) fn bounds_for(
     machine: Bounds,
     (program, placement): (&Program, &Placement),
     promises: &[(&Claim, Promise)],
 ) -> Bounds {
-    let instructions: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
-    let is_large = program.threads.len() > EVICTED_AT_ANY_TIME_THREADS_MAX
-        || instructions > EVICTED_AT_ANY_TIME_INSTRUCTIONS_MAX;
     let says = promises.iter().filter(|(_, promise)| promise.allowed.is_some());
     let covers_core = |core| says.clone().any(|(claim, _)| claim.covers_core(program, core));
     let is_strict = !covers_core(machine.core) && covers_core(IssueRule::InOrder);
     let may_be_preempted = preempt::groups(program, placement, machine.preemptions).is_ok();
     Bounds {
-        evictions: machine.evictions && !is_large,
+        evictions: machine.evictions && is_small(program),
         core: if is_strict { IssueRule::InOrder } else { machine.core },
         preemptions: if may_be_preempted { machine.preemptions } else { 0 },
         ..machine
@@ -153,8 +145,8 @@ pub(crate) fn bounds_for(
 pub(crate) fn machines_for(test: &Test, index: usize, options: &Options<'_>) -> Vec<Bounds> {
     let bounds = &options.bounds;
     let only = match test.machines {
-        Machines::All if !options.in_turn => None,
-        Machines::All | Machines::InTurn => Some(index % bounds.len().max(1)),
+        Machines::All => None,
+        Machines::InTurn => Some(index % bounds.len().max(1)),
         Machines::Nth(number) => Some(usize::from(number) % bounds.len().max(1)),
     };
     let shaped = |machine: Bounds| test.shape.map_or(machine, |shape| machine.shaped(shape));

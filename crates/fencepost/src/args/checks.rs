@@ -137,7 +137,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) all: bool,
     /// Replay a counterexample that --charts wrote, and report whether the same fault
     /// comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "threads", "each_test", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "jobs", "charts", "record"])]
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "test_size", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "jobs", "charts", "record"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, with the caches and cores of
     /// the trace and the latencies of this machine; a name from `list systems`, or the
@@ -156,15 +156,10 @@ pub(crate) struct VerifyArguments {
     /// epochs, logical times or coherent caches of hosts, whose programs have many more states]
     #[arg(long, value_name = "N", value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: Option<u8>,
-    /// Leave out the tests of more than this many threads [default: 2 for a protocol with a controller
-    /// that serves the whole machine, such as one that begins epochs; otherwise none is left out]
-    #[arg(long, value_name = "N", value_parser = whole::<u8>(1, 16))]
-    pub(crate) threads: Option<u8>,
-    /// The machines of each test: all machines (most generated programs have one machine all the
-    /// same), or one, a different one for each test in turn [default: all; one for the protocols for
-    /// which --threads is 2 by default]
-    #[arg(long, value_name = "MACHINES")]
-    pub(crate) each_test: Option<EachTest>,
+    /// Which tests and generated programs to check [default: small for a protocol with a controller
+    /// that serves the whole machine, such as one that begins epochs; otherwise all]
+    #[arg(long, value_name = "SIZE")]
+    pub(crate) test_size: Option<TestSize>,
     /// Also check this many random programs in which synchronization orders data, and some random
     /// programs in which it does not. Each has five or six operations, on two threads with up to
     /// three operations each or on three threads with up to two
@@ -204,7 +199,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) mutants: bool,
     /// Instead of the verification, check some programs with any number of compute units: one unit
     /// passes data to all others. See docs/verification.md
-    #[arg(long, conflicts_with_all = ["litmus", "operations", "threads", "each_test", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "charts", "record", "memory", "replay"])]
+    #[arg(long, conflicts_with_all = ["litmus", "operations", "test_size", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "charts", "record", "memory", "replay"])]
     pub(crate) cutoff: bool,
     /// Show what the verdict covers: for each family of programs, the number of programs and states
     /// and, with --mutants, of killed mutants; for each dimension of programs and machines and each of
@@ -296,13 +291,13 @@ pub(crate) enum Property {
     Liveness,
 }
 
-/// The machines on which each test is explored.
+/// The tests and generated programs that are explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum EachTest {
-    /// All machines
+pub(crate) enum TestSize {
+    /// Tests of any size
     All,
-    /// One machine, a different one for each test in turn
-    One,
+    /// Only tests of at most two threads and eight instructions
+    Small,
 }
 
 /// The releases that an acquire synchronizes with.

@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
 pub(crate) use checks::{
-    EachTest, LitmusArguments, Property, RelaxedAs, StressArguments, SyncOrder, VerifyArguments,
+    LitmusArguments, Property, RelaxedAs, StressArguments, SyncOrder, TestSize, VerifyArguments,
 };
 pub(crate) use papers::{GraphCommand, GraphInfoArguments, ReportArguments, ReproduceArguments};
 pub(crate) use runs::{

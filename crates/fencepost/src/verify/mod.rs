@@ -15,7 +15,7 @@ use explore::verify::{Progress as Done, Test};
 use lab::verify::{Question, ReadyProtocol, Verified, Verifier, protocols};
 
 use crate::Failure;
-use crate::args::{EachTest, VerifyArguments};
+use crate::args::{TestSize, VerifyArguments};
 use crate::clock::{self, Deadline, Stopwatch};
 use crate::output::{Listening, WholeFile, write_reports};
 use crate::progress::Progress;
@@ -96,8 +96,7 @@ fn question(arguments: &VerifyArguments) -> Result<Question, Failure> {
         protocols: protocols(arguments.protocol.as_deref()).map_err(Failure::BadInput)?,
         tests: tests(arguments)?,
         operations: arguments.operations,
-        threads: arguments.threads,
-        in_turn: arguments.each_test.map(|machines| machines == EachTest::One),
+        only_small: arguments.test_size.map(|size| size == TestSize::Small),
         symmetry: !arguments.no_symmetry,
         sample: arguments.sample as usize,
         seed: arguments.seed,

@@ -4,9 +4,8 @@ use lab::verify::{Guards, Verified};
 use serde_json::{Value, json};
 
 pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
-    let Verified {
-        verification, tests, operations, in_turn, threads, left_out, sample: (sampled, seed), ..
-    } = verified;
+    let Verified { verification, tests, operations, only_small, left_out, sample: (sampled, seed), .. } =
+        verified;
     let (total, unreached) = &verification.rows;
     let names: Vec<String> = unreached.iter().map(ToString::to_string).collect();
     let violations = verification.findings.iter().enumerate().map(|(at, finding)| {
@@ -76,9 +75,8 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
         "claims": claims.map(|(m, s)| json!({ "model": m, "cores": verified.cores(m), "status": s.name() })).collect::<Vec<_>>(),
         "tests": verification.tests,
         "operations": operations,
-        "each_test": if *in_turn { "one" } else { "all" },
+        "test_size": if *only_small { "small" } else { "all" },
         "sample": { "programs": sampled, "seed": seed },
-        "threads": threads,
         "left_out": left_out,
         "race_free": verification.race_free,
         "synchronized": verification.synchronized,

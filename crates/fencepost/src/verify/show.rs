@@ -120,16 +120,12 @@ fn show_counts(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -> Re
         number(verification.race_free),
         number(verification.synchronized)
     )?;
-    if let Some(threads) = verified.threads {
+    if verified.only_small {
         writeln!(
             out,
-            "  left out: {} with more than {}",
-            counted(verified.left_out, "test"),
-            counted(threads.into(), "thread")
+            "  left out: {} of more than two threads or eight instructions",
+            counted(verified.left_out, "test")
         )?;
-    }
-    if verified.in_turn {
-        writeln!(out, "  each test on one machine, a different one for each test in turn")?;
     }
     if *sampled > 0 {
         writeln!(

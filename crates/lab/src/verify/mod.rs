@@ -31,14 +31,9 @@ pub struct Question {
     /// `None` for the number that suits the protocol: [`OPERATIONS`], or [`OPERATIONS_OF_MANY_STATES`]
     /// if it has many states ([`Subject::has_many_states`]).
     pub operations: Option<u8>,
-    /// Whether each test is explored on one machine, a different one for each test in turn. Otherwise,
-    /// all tests but most generated ones are explored on every machine. `None` for true exactly if one
-    /// controller serves the whole machine ([`Subject::has_central_controller`]).
-    pub in_turn: Option<bool>,
-    /// The maximum number of threads of a test. `None` for [`THREADS_OF_CENTRAL_CONTROLLER`] if one
-    /// controller serves the whole machine ([`Subject::has_central_controller`]), and otherwise for
-    /// any number.
-    pub threads: Option<u8>,
+    /// Whether large tests are left out ([`Test::is_small`]). `None` for true exactly if one controller
+    /// serves the whole machine ([`Subject::has_central_controller`]).
+    pub only_small: Option<bool>,
     /// Whether a generated program is left out if it differs from another program only in names,
     /// such as the names of threads and words.
     pub symmetry: bool,
@@ -76,25 +71,16 @@ pub const OPERATIONS: u8 = 4;
 /// ([`Subject::has_many_states`]), if a question gives none.
 pub const OPERATIONS_OF_MANY_STATES: u8 = 1;
 
-/// The maximum number of threads of a test for a protocol in which one controller serves the whole
-/// machine ([`Subject::has_central_controller`]), if a question gives none.
-pub const THREADS_OF_CENTRAL_CONTROLLER: u8 = 2;
-
 impl Question {
-    /// The maximum number of threads of a test for this protocol, if there is a limit.
-    fn threads_of(&self, subject: &Subject) -> Option<u8> {
-        self.threads.or(subject.has_central_controller().then_some(THREADS_OF_CENTRAL_CONTROLLER))
-    }
-
     /// The maximum number of operations of a generated program for this protocol.
     fn operations_of(&self, subject: &Subject) -> u8 {
         let of_many_states = subject.has_many_states().then_some(OPERATIONS_OF_MANY_STATES);
         self.operations.or(of_many_states).unwrap_or(OPERATIONS)
     }
 
-    /// Whether each test is explored on one machine in turn for this protocol.
-    fn is_in_turn(&self, subject: &Subject) -> bool {
-        self.in_turn.unwrap_or_else(|| subject.has_central_controller())
+    /// Whether large tests are left out for this protocol.
+    fn is_of_small(&self, subject: &Subject) -> bool {
+        self.only_small.unwrap_or_else(|| subject.has_central_controller())
     }
 }
 
@@ -126,12 +112,12 @@ pub fn cutoffs(protocol: &str, options: cutoff::Options<'_>) -> Result<Vec<Cutof
 }
 
 /// Programs that were generated for a protocol. The key has the memory models that the protocol
-/// claims, whether scopes have an effect in the protocol, the maximum numbers of operations and of
-/// threads, and the numbers of kernels and hosts. If the next protocol has the same key, the same
+/// claims, whether scopes have an effect in the protocol, the maximum number of operations, whether
+/// large programs are left out, and the numbers of kernels and hosts. If the next protocol has the same key, the same
 /// programs are used for it.
 #[derive(Debug)]
 struct ProgramSet {
-    key: (Vec<&'static str>, bool, u8, Option<u8>, Spread),
+    key: (Vec<&'static str>, bool, u8, bool, Spread),
     programs: Programs,
 }
 
@@ -200,8 +186,8 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
     let hosts = question.hosts.unwrap_or_else(|| Spread::hosts_of(&subject.info));
     let spread = Spread { kernels: question.kernels, hosts };
     let operations = question.operations_of(subject);
-    let threads = question.threads_of(subject);
-    let key = (models, scopes_matter, operations, threads, spread);
+    let only_small = question.is_of_small(subject);
+    let key = (models, scopes_matter, operations, only_small, spread);
     // Only the programs of the previous protocol are kept, because they may need much memory.
     if let Some(last) = last.filter(|last| last.key == key) {
         return Ok(last);
@@ -213,8 +199,8 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
         programs = programs.and_generated(&claims, scopes_matter, usize::from(operations), question.symmetry);
     }
     programs = programs.and_sampled(&claims, scopes_matter, question.sample, question.seed);
-    if let Some(threads) = threads {
-        programs = programs.of_threads(threads.into());
+    if only_small {
+        programs = programs.small();
     }
     Ok(ProgramSet { key, programs: programs.spread(spread) })
 }
@@ -258,7 +244,6 @@ impl<'v> ReadyProtocol<'v> {
                 .into_iter()
                 .map(|bounds| bounds.preempting(question.preemptions).overtaking(question.overtaking))
                 .collect(),
-            in_turn: question.is_in_turn(&subject),
             jobs: question.jobs,
             memory_bytes: question.memory_bytes.unwrap_or(question.jobs as u64 * TEST_BYTES),
             states_max: u64::MAX,
@@ -273,8 +258,7 @@ impl<'v> ReadyProtocol<'v> {
             tests: programs.tests(),
             charts,
             operations: question.operations_of(&subject),
-            in_turn: question.is_in_turn(&subject),
-            threads: question.threads_of(&subject),
+            only_small: question.is_of_small(&subject),
             left_out: programs.left_out(),
             sample: (programs.sampled(), question.seed),
             dimensions: programs.dimensions(),
@@ -290,14 +274,13 @@ mod tests {
 
     #[test]
     fn the_default_bounds_depend_on_the_protocol() {
-        let bounds = |name: &str, operations, in_turn, threads| {
+        let bounds = |name: &str, operations, only_small| {
             let subject = subjects::explored(name).expect("a protocol");
             let question = Question {
                 protocols: vec![subject.info.name],
                 tests: Vec::new(),
                 operations,
-                in_turn,
-                threads,
+                only_small,
                 symmetry: true,
                 sample: 0,
                 seed: 0,
@@ -310,18 +293,18 @@ mod tests {
                 jobs: 1,
                 memory_bytes: None,
             };
-            (question.operations_of(&subject), question.is_in_turn(&subject), question.threads_of(&subject))
+            (question.operations_of(&subject), question.is_of_small(&subject))
         };
         for name in ["vi", "no-l1", "hlrc-repaired", "denovo-b", "gpu-vi"] {
-            assert_eq!(bounds(name, None, None, None), (4, false, None), "{name}");
+            assert_eq!(bounds(name, None, None), (4, false), "{name}");
         }
         for name in ["tc-strong", "moesi", "wt", "quick-release"] {
-            assert_eq!(bounds(name, None, None, None), (1, false, None), "{name}");
-            assert_eq!(bounds(name, Some(2), Some(true), Some(3)), (2, true, Some(3)), "{name}");
+            assert_eq!(bounds(name, None, None), (1, false), "{name}");
+            assert_eq!(bounds(name, Some(2), Some(true)), (2, true), "{name}");
         }
         for name in ["stc-nv", "rcc", "g-tsc"] {
-            assert_eq!(bounds(name, None, None, None), (1, true, Some(2)), "{name}");
-            assert_eq!(bounds(name, Some(2), Some(false), Some(4)), (2, false, Some(4)), "{name}");
+            assert_eq!(bounds(name, None, None), (1, true), "{name}");
+            assert_eq!(bounds(name, Some(2), Some(false)), (2, false), "{name}");
         }
     }
 }

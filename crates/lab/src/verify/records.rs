@@ -12,7 +12,8 @@ use super::Guards;
 /// The explanation of the columns of the page.
 const HEAD: &str = "\
 In the table *Protocols*, the status of a claim covers every schedule of the litmus tests of Fencepost, and of the
-generated programs with at most the number of operations in the column *operations*. The column *free of races* counts
+generated programs with at most the number of operations in the column *operations*. *Small tests* have at most two
+threads and eight instructions; the others were left out. The column *free of races* counts
 the programs that are race-free under at least one claimed model. The column *synchronized* counts those race-free
 programs in which synchronization orders conflicting accesses to data by threads at different caches.
 
@@ -43,12 +44,9 @@ pub struct Record {
     date: String,
     /// The maximum number of operations of the generated programs.
     operations: u8,
-    /// Whether each test was explored on one machine, a different one for each test in turn.
+    /// Whether tests of more than two threads or eight instructions were left out.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    in_turn: bool,
-    /// The maximum number of threads of a test, if there is a limit.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    threads: Option<u8>,
+    only_small: bool,
     /// The number of randomly sampled programs, and the seed of the sample. `None` if no programs
     /// were sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -192,7 +190,7 @@ impl Record {
     #[must_use]
     pub fn of(
         v: &Verification,
-        (operations, in_turn, threads): (u8, bool, Option<u8>),
+        (operations, only_small): (u8, bool),
         (programs, seed): (usize, u64),
         (seconds, date): (f64, String),
     ) -> Record {
@@ -202,8 +200,7 @@ impl Record {
             protocol: v.protocol.to_owned(),
             date,
             operations,
-            in_turn,
-            threads,
+            only_small,
             sampled: (programs > 0).then_some(Sampled { programs: programs as u64, seed }),
             programs: v.tests as u64,
             race_free: v.race_free as u64,
@@ -233,12 +230,9 @@ impl Record {
         let sampled = self.sampled.as_ref().map_or_else(String::new, |sampled| {
             format!(", {} sampled from seed {}", grouped(sampled.programs), sampled.seed)
         });
-        let in_turn = if self.in_turn { ", each test on one machine" } else { "" };
-        let threads = self
-            .threads
-            .map_or_else(String::new, |max| format!(", tests of up to {}", counted(max.into(), "thread")));
+        let small = if self.only_small { ", small tests" } else { "" };
         format!(
-            "| `{}` | {} | {}{in_turn}{threads}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s | {} |\n",
+            "| `{}` | {} | {}{small}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s | {} |\n",
             self.protocol,
             claims.collect::<Vec<_>>().join(", "),
             self.operations,
@@ -339,7 +333,7 @@ mod tests {
             dimensions: verify::Dimensions::default(),
             census: verify::Census::default(),
         };
-        Record::of(&verification, (4, false, None), sample, (1.0, String::from("2026-01-31")))
+        Record::of(&verification, (4, false), sample, (1.0, String::from("2026-01-31")))
     }
 
     #[test]
@@ -378,12 +372,12 @@ mod tests {
     }
 
     #[test]
-    fn the_table_marks_tests_on_one_machine() {
+    fn the_table_marks_small_tests() {
         let mut records = Records::default();
-        records.enter(Record { in_turn: true, threads: Some(2), ..record("a", 1, (0, 0)) });
+        records.enter(Record { only_small: true, ..record("a", 1, (0, 0)) });
         let page = records.to_markdown();
-        assert!(page.contains("| 4, each test on one machine, tests of up to 2 threads |"), "{page}");
+        assert!(page.contains("| 4, small tests |"), "{page}");
         records.enter(record("a", 1, (0, 0)));
-        assert!(!records.to_markdown().contains("each test"));
+        assert!(!records.to_markdown().contains("small tests |"));
     }
 }

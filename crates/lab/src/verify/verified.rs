@@ -24,11 +24,9 @@ pub struct Verified<'v> {
     pub charts: Vec<Option<Replay>>,
     /// The maximum number of operations of the generated programs.
     pub operations: u8,
-    /// Whether each test was explored on one machine, a different one for each test in turn.
-    pub in_turn: bool,
-    /// The maximum number of threads of a test, if there is a limit.
-    pub threads: Option<u8>,
-    /// The number of tests that were left out because they have too many threads.
+    /// Whether large tests were left out ([`Test::is_small`]).
+    pub only_small: bool,
+    /// The number of tests that were left out because they are large.
     pub left_out: usize,
     /// The number of randomly sampled programs, and the seed of the sample.
     pub sample: (usize, u64),
@@ -41,7 +39,7 @@ impl Verified<'_> {
     /// `date`.
     #[must_use]
     pub fn record(&self, seconds: f64, date: String) -> Record {
-        let bounds = (self.operations, self.in_turn, self.threads);
+        let bounds = (self.operations, self.only_small);
         Record::of(&self.verification, bounds, self.sample, (seconds, date))
     }
 
@@ -179,8 +177,7 @@ mod tests {
             tests,
             charts,
             operations: 0,
-            in_turn: false,
-            threads: None,
+            only_small: false,
             left_out: 0,
             sample: (0, 0),
             dimensions: 0,
