@@ -484,8 +484,9 @@ impl Choice {
             is_synchronized && generated.operations() <= 4 && number.is_multiple_of(family.whole_one_in);
         let machines = if is_whole { Machines::All } else { Machines::InTurn };
         let group = 1 + GROUPS * index;
-        // If scopes do not matter, there are fewer programs, and those of these families have few states.
-        let is_cheap = !self.scopes_matter && matches!(family.letter, 'S' | 'H');
+        // If scopes do not matter or no claim has fences, there are fewer programs, and those of these
+        // families have few states.
+        let is_cheap = (!self.scopes_matter || !self.has_clauses) && matches!(family.letter, 'S' | 'H');
         // There are many programs of one thread, so each gets only one kind of neighbour.
         let neighbours = match (generated.skeleton.threads.len(), is_whole) {
             (1, _) => 0..1,

@@ -96,7 +96,8 @@ pub struct Verification {
     pub findings: Vec<Finding>,
     /// The number of rows that can fire, and the names of those of them that did not fire.
     pub rows: (usize, Vec<RowName>),
-    /// The results of the trials of seeded faults, if any were made.
+    /// The results of the trials of seeded faults. `None` if no trials were wanted, or if every claim
+    /// is refuted.
     pub mutants: Option<Mutants>,
     /// The families of the programs, with the states that each costs and the seeded faults that it
     /// detects.
@@ -107,6 +108,14 @@ pub struct Verification {
     /// The numbers of runs and states for each value of each dimension (property in which runs
     /// differ).
     pub census: Census,
+}
+
+impl Verification {
+    /// Whether every claim is refuted. Then no faults are seeded.
+    #[must_use]
+    pub fn is_refuted(&self) -> bool {
+        self.claims.iter().all(|(_, status)| *status == Status::Refuted)
+    }
 }
 
 /// The machines on which every test is explored. Together they cover each write policy, ample and
@@ -256,7 +265,8 @@ pub fn verify_programs(
         let text = format!("settings {}", settings.collect::<Vec<_>>().join(", "));
         verification.dimensions.covered.push(text);
     }
-    if options.mutants {
+    // What a program detects in a protocol without a valid claim says nothing about a claim.
+    if options.mutants && !verification.is_refuted() {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {
             let test = &tested[run.test];
             trials::Witness { run, synchronized: test.synchronized }

@@ -60,7 +60,7 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
         if arguments.json {
             reports.push(report(&verified, seconds));
         } else {
-            show(&verified, seconds, arguments.explain, out)?;
+            show(&verified, seconds, arguments, out)?;
         }
         // A record is written as soon as its protocol is verified, because the next protocol may
         // take an hour. If the run was interrupted, the record of an earlier run stays.

@@ -8,6 +8,7 @@ use explore::verify::{Census, Dimensions, Verification};
 use lab::verify::{Guards, Verified};
 
 use crate::Failure;
+use crate::args::VerifyArguments;
 use crate::table::{Side, Table};
 use crate::words::{counted, grouped, plural};
 
@@ -20,7 +21,7 @@ use crate::words::{counted, grouped, plural};
 pub(super) fn show(
     verified: &Verified<'_>,
     seconds: f64,
-    explain: bool,
+    arguments: &VerifyArguments,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let verification = &verified.verification;
@@ -37,9 +38,11 @@ pub(super) fn show(
     show_counts(verified, seconds, out)?;
     if let Some(mutants) = &verification.mutants {
         show_mutants(verification.protocol, mutants, out)?;
+    } else if arguments.mutants {
+        writeln!(out, "  no faults are seeded, because every claim is refuted")?;
     }
     show_rows(verification, out)?;
-    if !explain {
+    if !arguments.explain {
         return Ok(());
     }
     if verified.dimensions > 0 {
