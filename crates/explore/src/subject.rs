@@ -7,6 +7,7 @@ use proto::{
 };
 
 use crate::machine::stations;
+use crate::programs::test::TestSize;
 use crate::stress::stations as stressed;
 
 /// Creates the stations (controllers with their parked inputs) of a machine. The arguments are the
@@ -86,11 +87,17 @@ impl Subject {
         counts_times || self.info.hosts == Hosts::Cached
     }
 
-    /// Whether one controller of the protocol serves the whole machine, such as a controller that
-    /// begins epochs. Its messages to all other controllers come in between all steps of a program, so
-    /// a program has by far the most states with such a protocol.
+    /// The size of the tests that a verification of this protocol explores by default. If one
+    /// controller serves the whole machine, its messages to all other controllers come in between all
+    /// steps of a program, so a program has more states. It has by far the most with a controller that
+    /// begins epochs, which may act at any time. A controller that resets logical times acts only when
+    /// they run out.
     #[must_use]
-    pub fn has_central_controller(&self) -> bool {
-        self.kinds.iter().any(|kind| kind.per == Per::Machine && !kind.has_lines)
+    pub fn test_size(&self) -> TestSize {
+        match self.kinds.iter().any(|kind| kind.per == Per::Machine && !kind.has_lines) {
+            true if self.rebased.is_some() => TestSize::Short,
+            true => TestSize::Small,
+            false => TestSize::All,
+        }
     }
 }

@@ -26,7 +26,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 use crate::parallel::pull;
 use claim::Claim;
-use test::{Spread, Test};
+use test::{Spread, Test, TestSize};
 
 /// A function that returns true when the verification must stop.
 pub(crate) type Stop<'a> = &'a (dyn Fn() -> bool + Sync);
@@ -74,9 +74,8 @@ pub struct Programs {
     drawn: usize,
     sampled: usize,
     spread: Spread,
-    /// Whether large tests are left out ([`Test::is_small`]), and the number of tests that were left
-    /// out.
-    only_small: bool,
+    /// The size of the tests, and the number of larger tests that were left out.
+    size: TestSize,
     left_out: usize,
     /// Whether the verification stopped while the programs of a batch were chosen.
     is_cut: bool,
@@ -145,16 +144,17 @@ impl Programs {
         Programs { tests: self.tests.into_iter().map(of).collect(), spread, ..self }
     }
 
-    /// These programs without the large ones ([`Test::is_small`]).
+    /// These programs without those of larger sizes.
     #[must_use]
-    pub fn small(mut self) -> Programs {
-        let count = |tests: &[Arc<Test>]| tests.iter().filter(|test| test.is_small()).count();
+    pub fn of_size(mut self, size: TestSize) -> Programs {
+        let fits = |test: &Arc<Test>| test.size() <= size;
+        let count = |tests: &[Arc<Test>]| tests.iter().filter(|test| fits(test)).count();
         let start = count(&self.tests[..self.first.start]);
         self.first = start..start + count(&self.tests[self.first.clone()]);
         let all = self.tests.len();
-        self.tests.retain(|test| test.is_small());
+        self.tests.retain(fits);
         self.left_out += all - self.tests.len();
-        Programs { only_small: true, ..self }
+        Programs { size, ..self }
     }
 
     /// The number of tests so far that were left out because they are large.
@@ -333,9 +333,9 @@ impl State<'_> {
             let chosen = finish();
             self.merged += 1;
             self.programs.sampled += chosen.sampled;
-            let Programs { spread, only_small, .. } = *self.programs;
+            let Programs { spread, size, .. } = *self.programs;
             let all = chosen.tests.len();
-            let fits = |test: &Test| !only_small || test.is_small();
+            let fits = |test: &Test| size == TestSize::All || test.size() <= size;
             let tests: Vec<Test> = chosen.tests.into_iter().filter(fits).collect();
             self.programs.left_out += all - tests.len();
             self.programs.tests.extend(tests.into_iter().map(|test| Arc::new(test.spread(spread))));
@@ -443,16 +443,20 @@ mod tests {
             while feed.next().is_some() {}
             programs
         };
-        let (all, few) = (ran(of()), ran(of().small()));
-        let kept: Vec<&str> = few.in_order().map(|(_, test)| test.name.as_str()).collect();
+        let (all, short, small) =
+            (ran(of()), ran(of().of_size(TestSize::Short)), ran(of().of_size(TestSize::Small)));
+        let threads = |test: &Test| test.program().threads.len();
         let length =
             |test: &Test| test.program().threads.iter().map(|thread| thread.code.len()).sum::<usize>();
-        let fits = all.in_order().filter(|(_, test)| test.program().threads.len() <= 2 && length(test) <= 8);
-        let long = all.in_order().filter(|(_, test)| test.program().threads.len() <= 2 && length(test) > 8);
-        assert!(long.count() > 0, "some programs are large by their length alone");
-        assert_eq!(kept, fits.map(|(_, test)| test.name.as_str()).collect::<Vec<_>>());
-        assert_eq!(few.left_out(), all.tests().len() - few.tests().len());
-        assert!(few.left_out() > 0 && few.dimensions() > 0 && few.dimensions() < all.dimensions());
+        for (few, threads_max) in [(&short, usize::MAX), (&small, 2)] {
+            let kept: Vec<&str> = few.in_order().map(|(_, test)| test.name.as_str()).collect();
+            let fits = all.in_order().filter(|(_, test)| length(test) <= 8 && threads(test) <= threads_max);
+            assert_eq!(kept, fits.map(|(_, test)| test.name.as_str()).collect::<Vec<_>>());
+            assert_eq!(few.left_out(), all.tests().len() - few.tests().len());
+            assert!(few.dimensions() > 0 && few.dimensions() < all.dimensions());
+        }
+        assert!(0 < short.left_out() && short.left_out() < small.left_out());
+        assert!(all.in_order().any(|(_, test)| length(test) > 8 && threads(test) <= 2));
     }
 
     #[test]

@@ -25,14 +25,43 @@ pub enum Machines {
     Nth(u8),
 }
 
-/// The maximum numbers of threads and of instructions of a small program.
+/// The maximum number of instructions of a short program.
+const SHORT_INSTRUCTIONS_MAX: usize = 8;
+/// The maximum number of threads of a small program, which is also short.
 const SMALL_THREADS_MAX: usize = 2;
-const SMALL_INSTRUCTIONS_MAX: usize = 8;
 
-/// Whether a program is small. A large program has many more states.
-pub(crate) fn is_small(program: &Program) -> bool {
+/// A size of tests. Each size includes the sizes before it. A larger program has many more states.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum TestSize {
+    /// Programs of at most two threads and eight instructions.
+    Small,
+    /// Programs of at most eight instructions.
+    Short,
+    /// All programs.
+    #[default]
+    All,
+}
+
+impl TestSize {
+    /// The name of the size in reports.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            TestSize::Small => "small",
+            TestSize::Short => "short",
+            TestSize::All => "all",
+        }
+    }
+}
+
+/// The smallest size that includes the program.
+pub(crate) fn size_of(program: &Program) -> TestSize {
     let instructions: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
-    program.threads.len() <= SMALL_THREADS_MAX && instructions <= SMALL_INSTRUCTIONS_MAX
+    match (instructions > SHORT_INSTRUCTIONS_MAX, program.threads.len() > SMALL_THREADS_MAX) {
+        (true, _) => TestSize::All,
+        (false, true) => TestSize::Short,
+        (false, false) => TestSize::Small,
+    }
 }
 
 /// The source of a test's program: the program itself, or the generator's input.
@@ -191,10 +220,10 @@ impl Test {
         }
     }
 
-    /// Whether the program has at most two threads and eight instructions.
+    /// The smallest size that includes the program.
     #[must_use]
-    pub fn is_small(&self) -> bool {
-        is_small(&self.program())
+    pub fn size(&self) -> TestSize {
+        size_of(&self.program())
     }
 
     /// The text of the program before its transformation, and the transformation.

@@ -22,7 +22,7 @@ use crate::mutants::Mutants;
 use crate::mutants::rows::{self, RowName, RowSet};
 use crate::parallel::pull;
 use crate::programs::claim::Claim;
-pub use crate::programs::test::{Machines, Spread, Test};
+pub use crate::programs::test::{Machines, Spread, Test, TestSize};
 use crate::programs::{Feed, Programs};
 use crate::subject::Subject;
 pub use census::{Census, Dimensions};

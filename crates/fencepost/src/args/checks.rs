@@ -156,8 +156,8 @@ pub(crate) struct VerifyArguments {
     /// epochs, logical times or coherent caches of hosts, whose programs have many more states]
     #[arg(long, value_name = "N", value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: Option<u8>,
-    /// Which tests and generated programs to check [default: small for a protocol with a controller
-    /// that serves the whole machine, such as one that begins epochs; otherwise all]
+    /// Which tests and generated programs to check [default: small for a protocol with epochs, short
+    /// for a protocol with logical times and otherwise all]
     #[arg(long, value_name = "SIZE")]
     pub(crate) test_size: Option<TestSize>,
     /// Also check this many random programs in which synchronization orders data, and some random
@@ -296,6 +296,8 @@ pub(crate) enum Property {
 pub(crate) enum TestSize {
     /// Tests of any size
     All,
+    /// Only tests of at most eight instructions
+    Short,
     /// Only tests of at most two threads and eight instructions
     Small,
 }

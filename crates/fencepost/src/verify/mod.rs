@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use explore::corpus;
-use explore::verify::{Progress as Done, Test};
+use explore::verify::{self, Progress as Done, Test};
 use lab::verify::{Question, ReadyProtocol, Verified, Verifier, protocols};
 
 use crate::Failure;
@@ -96,7 +96,11 @@ fn question(arguments: &VerifyArguments) -> Result<Question, Failure> {
         protocols: protocols(arguments.protocol.as_deref()).map_err(Failure::BadInput)?,
         tests: tests(arguments)?,
         operations: arguments.operations,
-        only_small: arguments.test_size.map(|size| size == TestSize::Small),
+        test_size: arguments.test_size.map(|size| match size {
+            TestSize::All => verify::TestSize::All,
+            TestSize::Short => verify::TestSize::Short,
+            TestSize::Small => verify::TestSize::Small,
+        }),
         symmetry: !arguments.no_symmetry,
         sample: arguments.sample as usize,
         seed: arguments.seed,

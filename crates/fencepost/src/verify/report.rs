@@ -4,7 +4,7 @@ use lab::verify::{Guards, Verified};
 use serde_json::{Value, json};
 
 pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
-    let Verified { verification, tests, operations, only_small, left_out, sample: (sampled, seed), .. } =
+    let Verified { verification, tests, operations, test_size, left_out, sample: (sampled, seed), .. } =
         verified;
     let (total, unreached) = &verification.rows;
     let names: Vec<String> = unreached.iter().map(ToString::to_string).collect();
@@ -75,7 +75,7 @@ pub(super) fn report(verified: &Verified<'_>, seconds: f64) -> Value {
         "claims": claims.map(|(m, s)| json!({ "model": m, "cores": verified.cores(m), "status": s.name() })).collect::<Vec<_>>(),
         "tests": verification.tests,
         "operations": operations,
-        "test_size": if *only_small { "small" } else { "all" },
+        "test_size": test_size.name(),
         "sample": { "programs": sampled, "seed": seed },
         "left_out": left_out,
         "race_free": verification.race_free,

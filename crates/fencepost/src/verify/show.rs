@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
 use explore::mutants::Mutants;
-use explore::verify::{Census, Dimensions, Verification};
+use explore::verify::{Census, Dimensions, TestSize, Verification};
 use lab::verify::{Guards, Verified};
 
 use crate::Failure;
@@ -123,12 +123,13 @@ fn show_counts(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -> Re
         number(verification.race_free),
         number(verification.synchronized)
     )?;
-    if verified.only_small {
-        writeln!(
-            out,
-            "  left out: {} of more than two threads or eight instructions",
-            counted(verified.left_out, "test")
-        )?;
+    let larger = match verified.test_size {
+        TestSize::All => None,
+        TestSize::Short => Some("eight instructions"),
+        TestSize::Small => Some("two threads or eight instructions"),
+    };
+    if let Some(larger) = larger {
+        writeln!(out, "  left out: {} of more than {larger}", counted(verified.left_out, "test"))?;
     }
     if *sampled > 0 {
         writeln!(

@@ -17,7 +17,7 @@ pub use verified::Verified;
 
 use explore::claim::Claim;
 use explore::cutoff::{self, Cutoff};
-use explore::verify::{self, Options, Progress, Spread, Test};
+use explore::verify::{self, Options, Progress, Spread, Test, TestSize};
 use explore::{Programs, Subject, corpus};
 
 /// The description of a verification: its protocols, its tests and its bounds.
@@ -31,9 +31,8 @@ pub struct Question {
     /// `None` for the number that suits the protocol: [`OPERATIONS`], or [`OPERATIONS_OF_MANY_STATES`]
     /// if it has many states ([`Subject::has_many_states`]).
     pub operations: Option<u8>,
-    /// Whether large tests are left out ([`Test::is_small`]). `None` for true exactly if one controller
-    /// serves the whole machine ([`Subject::has_central_controller`]).
-    pub only_small: Option<bool>,
+    /// The size of the tests. `None` for the size that suits the protocol ([`Subject::test_size`]).
+    pub test_size: Option<TestSize>,
     /// Whether a generated program is left out if it differs from another program only in names,
     /// such as the names of threads and words.
     pub symmetry: bool,
@@ -78,9 +77,9 @@ impl Question {
         self.operations.or(of_many_states).unwrap_or(OPERATIONS)
     }
 
-    /// Whether large tests are left out for this protocol.
-    fn is_of_small(&self, subject: &Subject) -> bool {
-        self.only_small.unwrap_or_else(|| subject.has_central_controller())
+    /// The size of the tests for this protocol.
+    fn test_size_of(&self, subject: &Subject) -> TestSize {
+        self.test_size.unwrap_or_else(|| subject.test_size())
     }
 }
 
@@ -112,12 +111,12 @@ pub fn cutoffs(protocol: &str, options: cutoff::Options<'_>) -> Result<Vec<Cutof
 }
 
 /// Programs that were generated for a protocol. The key has the memory models that the protocol
-/// claims, whether scopes have an effect in the protocol, the maximum number of operations, whether
-/// large programs are left out, and the numbers of kernels and hosts. If the next protocol has the same key, the same
+/// claims, whether scopes have an effect in the protocol, the maximum number of operations, the size
+/// of the tests, and the numbers of kernels and hosts. If the next protocol has the same key, the same
 /// programs are used for it.
 #[derive(Debug)]
 struct ProgramSet {
-    key: (Vec<&'static str>, bool, u8, bool, Spread),
+    key: (Vec<&'static str>, bool, u8, TestSize, Spread),
     programs: Programs,
 }
 
@@ -186,8 +185,8 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
     let hosts = question.hosts.unwrap_or_else(|| Spread::hosts_of(&subject.info));
     let spread = Spread { kernels: question.kernels, hosts };
     let operations = question.operations_of(subject);
-    let only_small = question.is_of_small(subject);
-    let key = (models, scopes_matter, operations, only_small, spread);
+    let size = question.test_size_of(subject);
+    let key = (models, scopes_matter, operations, size, spread);
     // Only the programs of the previous protocol are kept, because they may need much memory.
     if let Some(last) = last.filter(|last| last.key == key) {
         return Ok(last);
@@ -199,10 +198,7 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
         programs = programs.and_generated(&claims, scopes_matter, usize::from(operations), question.symmetry);
     }
     programs = programs.and_sampled(&claims, scopes_matter, question.sample, question.seed);
-    if only_small {
-        programs = programs.small();
-    }
-    Ok(ProgramSet { key, programs: programs.spread(spread) })
+    Ok(ProgramSet { key, programs: programs.of_size(size).spread(spread) })
 }
 
 /// A protocol that is ready for verification.
@@ -258,7 +254,7 @@ impl<'v> ReadyProtocol<'v> {
             tests: programs.tests(),
             charts,
             operations: question.operations_of(&subject),
-            only_small: question.is_of_small(&subject),
+            test_size: question.test_size_of(&subject),
             left_out: programs.left_out(),
             sample: (programs.sampled(), question.seed),
             dimensions: programs.dimensions(),
@@ -274,13 +270,13 @@ mod tests {
 
     #[test]
     fn the_default_bounds_depend_on_the_protocol() {
-        let bounds = |name: &str, operations, only_small| {
+        let bounds = |name: &str, operations, test_size| {
             let subject = subjects::explored(name).expect("a protocol");
             let question = Question {
                 protocols: vec![subject.info.name],
                 tests: Vec::new(),
                 operations,
-                only_small,
+                test_size,
                 symmetry: true,
                 sample: 0,
                 seed: 0,
@@ -293,18 +289,21 @@ mod tests {
                 jobs: 1,
                 memory_bytes: None,
             };
-            (question.operations_of(&subject), question.is_of_small(&subject))
+            (question.operations_of(&subject), question.test_size_of(&subject))
         };
         for name in ["vi", "no-l1", "hlrc-repaired", "denovo-b", "gpu-vi"] {
-            assert_eq!(bounds(name, None, None), (4, false), "{name}");
+            assert_eq!(bounds(name, None, None), (4, TestSize::All), "{name}");
         }
         for name in ["tc-strong", "moesi", "wt", "quick-release"] {
-            assert_eq!(bounds(name, None, None), (1, false), "{name}");
-            assert_eq!(bounds(name, Some(2), Some(true)), (2, true), "{name}");
+            assert_eq!(bounds(name, None, None), (1, TestSize::All), "{name}");
+            let short = bounds(name, Some(2), Some(TestSize::Short));
+            assert_eq!(short, (2, TestSize::Short), "{name}");
         }
-        for name in ["stc-nv", "rcc", "g-tsc"] {
-            assert_eq!(bounds(name, None, None), (1, true), "{name}");
-            assert_eq!(bounds(name, Some(2), Some(false)), (2, false), "{name}");
+        for (name, size) in
+            [("stc-nv", TestSize::Small), ("rcc", TestSize::Short), ("g-tsc", TestSize::Short)]
+        {
+            assert_eq!(bounds(name, None, None), (1, size), "{name}");
+            assert_eq!(bounds(name, Some(2), Some(TestSize::All)), (2, TestSize::All), "{name}");
         }
     }
 }

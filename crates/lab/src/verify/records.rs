@@ -3,7 +3,7 @@
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
-use explore::verify::{self, Verification};
+use explore::verify::{self, TestSize, Verification};
 use proto::words::{counted, grouped};
 use serde::{Deserialize, Serialize};
 
@@ -12,8 +12,8 @@ use super::Guards;
 /// The explanation of the columns of the page.
 const HEAD: &str = "\
 In the table *Protocols*, the status of a claim covers every schedule of the litmus tests of Fencepost, and of the
-generated programs with at most the number of operations in the column *operations*. *Small tests* have at most two
-threads and eight instructions; the others were left out. The column *free of races* counts
+generated programs with at most the number of operations in the column *operations*. *Short tests* have at most eight
+instructions, and *small tests* have also at most two threads; the others were left out. The column *free of races* counts
 the programs that are race-free under at least one claimed model. The column *synchronized* counts those race-free
 programs in which synchronization orders conflicting accesses to data by threads at different caches.
 
@@ -44,9 +44,9 @@ pub struct Record {
     date: String,
     /// The maximum number of operations of the generated programs.
     operations: u8,
-    /// Whether tests of more than two threads or eight instructions were left out.
-    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    only_small: bool,
+    /// The size of the tests, such as `small`. `None` for all sizes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    test_size: Option<String>,
     /// The number of randomly sampled programs, and the seed of the sample. `None` if no programs
     /// were sampled.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -190,7 +190,7 @@ impl Record {
     #[must_use]
     pub fn of(
         v: &Verification,
-        (operations, only_small): (u8, bool),
+        (operations, size): (u8, TestSize),
         (programs, seed): (usize, u64),
         (seconds, date): (f64, String),
     ) -> Record {
@@ -200,7 +200,7 @@ impl Record {
             protocol: v.protocol.to_owned(),
             date,
             operations,
-            only_small,
+            test_size: (size != TestSize::All).then(|| size.name().to_owned()),
             sampled: (programs > 0).then_some(Sampled { programs: programs as u64, seed }),
             programs: v.tests as u64,
             race_free: v.race_free as u64,
@@ -230,9 +230,9 @@ impl Record {
         let sampled = self.sampled.as_ref().map_or_else(String::new, |sampled| {
             format!(", {} sampled from seed {}", grouped(sampled.programs), sampled.seed)
         });
-        let small = if self.only_small { ", small tests" } else { "" };
+        let size = self.test_size.as_ref().map_or_else(String::new, |size| format!(", {size} tests"));
         format!(
-            "| `{}` | {} | {}{small}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s | {} |\n",
+            "| `{}` | {} | {}{size}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s | {} |\n",
             self.protocol,
             claims.collect::<Vec<_>>().join(", "),
             self.operations,
@@ -333,7 +333,7 @@ mod tests {
             dimensions: verify::Dimensions::default(),
             census: verify::Census::default(),
         };
-        Record::of(&verification, (4, false), sample, (1.0, String::from("2026-01-31")))
+        Record::of(&verification, (4, TestSize::All), sample, (1.0, String::from("2026-01-31")))
     }
 
     #[test]
@@ -374,7 +374,7 @@ mod tests {
     #[test]
     fn the_table_marks_small_tests() {
         let mut records = Records::default();
-        records.enter(Record { only_small: true, ..record("a", 1, (0, 0)) });
+        records.enter(Record { test_size: Some(String::from("small")), ..record("a", 1, (0, 0)) });
         let page = records.to_markdown();
         assert!(page.contains("| 4, small tests |"), "{page}");
         records.enter(record("a", 1, (0, 0)));

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use explore::mutants::Mutants;
-use explore::verify::{Status, Test, Verification};
+use explore::verify::{Status, Test, TestSize, Verification};
 use explore::{End, Replay, Subject, Trace, chart};
 use proto::words::{grouped, plural};
 
@@ -24,9 +24,9 @@ pub struct Verified<'v> {
     pub charts: Vec<Option<Replay>>,
     /// The maximum number of operations of the generated programs.
     pub operations: u8,
-    /// Whether large tests were left out ([`Test::is_small`]).
-    pub only_small: bool,
-    /// The number of tests that were left out because they are large.
+    /// The size of the tests.
+    pub test_size: TestSize,
+    /// The number of larger tests, which were left out.
     pub left_out: usize,
     /// The number of randomly sampled programs, and the seed of the sample.
     pub sample: (usize, u64),
@@ -39,7 +39,7 @@ impl Verified<'_> {
     /// `date`.
     #[must_use]
     pub fn record(&self, seconds: f64, date: String) -> Record {
-        let bounds = (self.operations, self.only_small);
+        let bounds = (self.operations, self.test_size);
         Record::of(&self.verification, bounds, self.sample, (seconds, date))
     }
 
@@ -177,7 +177,7 @@ mod tests {
             tests,
             charts,
             operations: 0,
-            only_small: false,
+            test_size: TestSize::All,
             left_out: 0,
             sample: (0, 0),
             dimensions: 0,

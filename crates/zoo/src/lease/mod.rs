@@ -311,6 +311,9 @@ const RCC_CLAIMS: &[Claim] = &[
 /// refutes.
 pub const REFUTED: [&str; 1] = ["g-tsc"];
 
+/// The mutants that are equivalent if a compute unit has one clock.
+const ONE_CLOCK: &str = include_str!("equivalent-rcc.txt");
+
 /// Generates a protocol of this module. The argument `$variant` gives the rules in which this protocol
 /// differs from the others.
 macro_rules! leased {
@@ -358,7 +361,7 @@ macro_rules! leased {
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
                     hosts: Hosts::Direct,
-                    equivalent: &[],
+                    equivalent: if $variant.per_wavefront { &[] } else { &[ONE_CLOCK] },
                 };
                 const KINDS: &'static [Kind] = &[
                     Kind::cache("L1", "l1", Per::Cu).over("l2"),

@@ -390,7 +390,7 @@ macro_rules! stc {
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
                     hosts: Hosts::Direct,
-                    equivalent: &[BANK_EQUIVALENT],
+                    equivalent: &[BANK_EQUIVALENT, include_str!("equivalent.txt")],
                 };
                 const KINDS: &'static [Kind] = &[
                     Kind::cache("L1", "l1", Per::Cu).over("l2"),

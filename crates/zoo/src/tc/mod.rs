@@ -263,6 +263,9 @@ macro_rules! tc {
     };
 }
 
+/// The mutants that are equivalent in every variant.
+const EQUIVALENT: &str = include_str!("equivalent.txt");
+
 /// The source of the published protocols.
 const SOURCE: &str = "Singh et al., Cache Coherence for GPU Architectures (HPCA 2013)";
 
@@ -270,13 +273,13 @@ tc! {
     /// Temporal coherence with writes that wait for the end of leases.
     strong::TcStrong, StrongPlans, STRONG, "tc-strong",
     "leases by a global clock: a write waits at the L2 until no other L1 has a copy", SOURCE,
-    &[BANK_EQUIVALENT, include_str!("equivalent-strong.txt")]
+    &[BANK_EQUIVALENT, EQUIVALENT]
 }
 tc! {
     /// Temporal coherence with fences that wait for the end of leases.
     weak::TcWeak, WeakPlans, WEAK, "tc-weak",
     "leases by a global clock: a write is performed at once, and fences wait for older copies", SOURCE,
-    &[BANK_EQUIVALENT]
+    &[BANK_EQUIVALENT, EQUIVALENT]
 }
 tc! {
     /// Temporal coherence with fences that wait for the end of leases. Atomic writes also wait, at
@@ -284,5 +287,5 @@ tc! {
     repaired::TcWeakRepaired, RepairedPlans, WEAK, "tc-weak-repaired",
     "tc-weak with atomic writes that wait at the L2 until no other L1 has a copy",
     "Singh et al., Cache Coherence for GPU Architectures (HPCA 2013); the repair is not from the paper",
-    &[BANK_EQUIVALENT]
+    &[BANK_EQUIVALENT, EQUIVALENT, include_str!("equivalent-repaired.txt")]
 }
