@@ -46,6 +46,8 @@ pub struct Subject {
     /// Whether the controllers of the protocol read the clock, so that time passes in an
     /// exploration.
     pub(crate) is_clocked: bool,
+    /// Whether a controller acts again and again without an input; see [`Protocol::PACED`].
+    pub(crate) is_paced: bool,
     /// The largest gap that an exploration keeps between two successive logical times of the
     /// protocol; see [`Protocol::REBASED`].
     pub(crate) rebased: Option<u32>,
@@ -70,6 +72,7 @@ impl Subject {
             disagreement: P::AGREES.then_some(P::disagreement),
             kinds: P::KINDS,
             is_clocked: P::CLOCKED,
+            is_paced: P::PACED,
             rebased: P::REBASED,
             settings: P::EXPLORED,
             tested: P::TESTED,
@@ -89,14 +92,13 @@ impl Subject {
 
     /// The size of the tests that a verification of this protocol explores by default. If one
     /// controller serves the whole machine, its messages to all other controllers come in between all
-    /// steps of a program, so a program has more states. It has by far the most with a controller that
-    /// begins epochs, which may act at any time. A controller that resets logical times acts only when
-    /// they run out.
+    /// steps of a program, so a program has more states. It has by far the most if a controller also
+    /// acts without an input.
     #[must_use]
     pub fn test_size(&self) -> TestSize {
         match self.kinds.iter().any(|kind| kind.per == Per::Machine && !kind.has_lines) {
-            true if self.rebased.is_some() => TestSize::Short,
-            true => TestSize::Small,
+            true if self.is_paced => TestSize::Small,
+            true => TestSize::Short,
             false => TestSize::All,
         }
     }

@@ -22,7 +22,7 @@ const GENERATED_STEP: usize = 193;
 
 /// The fraction of all these programs that the protocols with a stateless directory explore, whose
 /// directory asks hosts about each access: one in this number.
-const LARGE_STEP: usize = 3;
+const LARGE_STEP: usize = 2;
 
 /// The number of larger programs that are drawn for the sample.
 const SAMPLE: usize = 12;
