@@ -294,11 +294,8 @@ mod tests {
         for name in ["vi", "no-l1", "hlrc-repaired", "denovo-b", "gpu-vi"] {
             assert_eq!(bounds(name, None, None), (4, TestSize::All), "{name}");
         }
-        for name in ["tc-strong", "moesi", "wt", "quick-release"] {
-            assert_eq!(bounds(name, None, None), (1, TestSize::All), "{name}");
-            let short = bounds(name, Some(2), Some(TestSize::Short));
-            assert_eq!(short, (2, TestSize::Short), "{name}");
-        }
+        assert_eq!(bounds("tc-strong", None, None), (1, TestSize::All));
+        assert_eq!(bounds("tc-strong", Some(2), Some(TestSize::Short)), (2, TestSize::Short));
         for (name, size) in
             [("stc-nv", TestSize::Small), ("rcc", TestSize::Short), ("g-tsc", TestSize::Short)]
         {
