@@ -157,7 +157,7 @@ pub(crate) struct VerifyArguments {
     #[arg(long, value_name = "N", value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: Option<u8>,
     /// Which tests and generated programs to check [default: small for a protocol with epochs, short
-    /// for a protocol with logical times and otherwise all]
+    /// for a protocol with logical times or with coherent caches of hosts, and otherwise all]
     #[arg(long, value_name = "SIZE")]
     pub(crate) test_size: Option<TestSize>,
     /// Also check this many random programs in which synchronization orders data, and some random

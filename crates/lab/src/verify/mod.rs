@@ -296,9 +296,12 @@ mod tests {
         }
         assert_eq!(bounds("tc-strong", None, None), (1, TestSize::All));
         assert_eq!(bounds("tc-strong", Some(2), Some(TestSize::Short)), (2, TestSize::Short));
-        for (name, size) in
-            [("stc-nv", TestSize::Small), ("rcc", TestSize::Short), ("g-tsc", TestSize::Short)]
-        {
+        for (name, size) in [
+            ("stc-nv", TestSize::Small),
+            ("rcc", TestSize::Short),
+            ("g-tsc", TestSize::Short),
+            ("wt", TestSize::Short),
+        ] {
             assert_eq!(bounds(name, None, None), (1, size), "{name}");
             assert_eq!(bounds(name, Some(2), Some(TestSize::All)), (2, TestSize::All), "{name}");
         }
