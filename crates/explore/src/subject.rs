@@ -92,17 +92,17 @@ impl Subject {
 
     /// The size of the tests that a verification of this protocol explores by default. If one
     /// controller serves the whole machine, its messages to all other controllers come in between all
-    /// steps of a program, so a program has more states. It has by far the most if a controller also
+    /// steps of a program, so a program has more states. It has by far the most if a controller
     /// acts without an input. With coherent caches of hosts, single long programs need more memory than
     /// all others.
     #[must_use]
     pub fn test_size(&self) -> TestSize {
         let has_central_controller =
             self.kinds.iter().any(|kind| kind.per == Per::Machine && !kind.has_lines);
-        match has_central_controller || self.info.hosts == Hosts::Cached {
-            true if self.is_paced => TestSize::Small,
-            true => TestSize::Short,
-            false => TestSize::All,
+        match (self.is_paced, has_central_controller || self.info.hosts == Hosts::Cached) {
+            (true, _) => TestSize::Small,
+            (false, true) => TestSize::Short,
+            (false, false) => TestSize::All,
         }
     }
 }

@@ -114,7 +114,7 @@ impl Verification {
     /// Whether every claim is refuted. Then no faults are seeded.
     #[must_use]
     pub fn is_refuted(&self) -> bool {
-        self.claims.iter().all(|(_, status)| *status == Status::Refuted)
+        !self.claims.is_empty() && self.claims.iter().all(|(_, status)| *status == Status::Refuted)
     }
 }
 

@@ -51,17 +51,18 @@ enum MutantStatus {
 /// nothing.
 const GROWTH_MAX: u64 = 4;
 /// The passes. Each pass tries every mutant that no earlier pass has killed on further runs. The
-/// number is the maximum sum of the states of these runs. Most mutants are killed by small runs, so
-/// large runs are tried only on the few mutants that are left.
+/// number is the maximum sum of the states of these runs, without those that have killed other
+/// mutants. Most mutants are killed by small runs, so large runs are tried only on the few mutants
+/// that are left.
 ///
-/// The last pass may have more states: as many as the verification of the claims, divided by the
-/// number of mutants that are left. So the trials of a few mutants do not end long before the
-/// largest runs, and those of many mutants do not take for ever.
+/// The last pass may have more states: as many as all runs without a fault together, divided by the
+/// number of the mutants left that have changed a step. So the trials of a few mutants do not end
+/// long before the largest runs, and those of many mutants do not take for ever.
 const PASSES: [u64; 4] = [20_000, 200_000, 1_000_000, 10_000_000];
 /// The number of passes for a mutant that the protocol argues to be equivalent (undetectable).
 const ARGUED_PASSES: usize = 3;
-/// The maximum sum of the states of the runs of a pass that have killed other mutants, and its
-/// maximum part of the states of the pass. Such runs are tried first.
+/// The maximum sum of the states of the runs of a pass that have killed other mutants. The limit of
+/// the pass, divided by `KILLERS_PART`, is another maximum. Such runs are tried first.
 const KILLERS_STATES_MAX: u64 = 1_000_000;
 const KILLERS_PART: u64 = 2;
 /// The maximum number of runs of a pass, without those that have killed other mutants.
@@ -296,6 +297,11 @@ impl Trials<'_> {
                 trial.status = Some(MutantStatus::Killed(at, violation.why));
                 return;
             }
+        }
+        // The last run may have been cut.
+        if (self.options.stop)() {
+            trial.status = Some(MutantStatus::Undecided);
+            return;
         }
         let is_unreached = !trial.altered && trial.others >= UNALTERED_MAX;
         let is_argued = equivalent::reason(&self.subject.info, &mutant.name).is_some();

@@ -126,7 +126,7 @@ fn show_counts(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -> Re
     let larger = match verified.test_size {
         TestSize::All => None,
         TestSize::Short => Some("eight instructions"),
-        TestSize::Small => Some("two threads or eight instructions"),
+        TestSize::Small => Some("two threads, or of more than eight instructions"),
     };
     if let Some(larger) = larger {
         writeln!(out, "  left out: {} of more than {larger}", counted(verified.left_out, "test"))?;
