@@ -120,9 +120,9 @@ impl<'a> Explorers<'a> {
 /// count that promise something about the outcomes of the program. If one of them covers the
 /// machine's cores, the bounds have these cores. Otherwise, if one of them covers in-order cores,
 /// the bounds have in-order cores. If none of them covers the machine's cores or in-order cores,
-/// the bounds have the machine's cores. In a program that is not small ([`TestSize`]), a line
-/// is evicted only when another line needs its way. To cause such evictions, some machines have caches with
-/// one way. Work-groups that share a barrier are not preempted.
+/// the bounds have the machine's cores. In a program that is not small ([`TestSize`]), a line is
+/// evicted only when another line needs its way. To cause such evictions, some machines have caches
+/// with one way. Work-groups that share a barrier are not preempted.
 pub(crate) fn bounds_for(
     machine: Bounds,
     (program, placement): (&Program, &Placement),
