@@ -1,15 +1,15 @@
-//! Computes a digest of the code that the results of runs depend on: the source files that take
-//! part in a run, and the versions of all dependencies. A stored result is reused as long as this
-//! digest is the same.
+//! Computes two digests: of the code that the results of runs depend on, and of the code that the
+//! results of verifications depend on. Each covers the source files that take part, and the versions
+//! of all dependencies. A stored result is reused as long as its digest is the same.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest as _, Sha256};
 
-/// The folders and files of which the digest is computed: the code that takes part in a run, and
-/// the versions of all dependencies. The paths are relative to this crate.
-const PARTS: [&str; 13] = [
+/// The code that takes part in a run, and the versions of all dependencies. The paths are relative to
+/// this crate.
+const OF_RUNS: [&str; 13] = [
     "../proto/src",
     "../drive/src",
     "../zoo/src",
@@ -25,22 +25,45 @@ const PARTS: [&str; 13] = [
     "../../Cargo.lock",
 ];
 
+/// The code that takes part in a verification, its tests, and the versions of all dependencies. The
+/// paths are relative to this crate. The arguments for equivalent mutants (`equivalent*.txt`) are left
+/// out, because a record gets the arguments when it is read.
+const OF_VERIFICATIONS: [&str; 10] = [
+    "../proto/src",
+    "../drive/src",
+    "../zoo/src",
+    "../litmus/src",
+    "../litmus/models",
+    "../../litmus",
+    "../explore/src",
+    "../subjects/src",
+    "src/verify/mod.rs",
+    "../../Cargo.lock",
+];
+
 fn main() {
+    println!("cargo:rustc-env=FENCEPOST_CODE={}", digest(&OF_RUNS));
+    println!("cargo:rustc-env=FENCEPOST_VERIFIER={}", digest(&OF_VERIFICATIONS));
+}
+
+/// The first letters of the digest of these folders and files, in hexadecimal.
+fn digest(parts: &[&str]) -> String {
     let mut files = Vec::new();
-    for part in PARTS {
+    for part in parts {
         println!("cargo:rerun-if-changed={part}");
         collect(Path::new(part), &mut files);
     }
     files.sort();
     let mut digest = Sha256::new();
-    for path in files {
-        let text = fs::read(&path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
+    let is_argument =
+        |path: &&PathBuf| path.file_name().is_some_and(|n| n.to_string_lossy().starts_with("equivalent"));
+    for path in files.iter().filter(|path| !is_argument(path)) {
+        let text = fs::read(path).unwrap_or_else(|error| panic!("cannot read {}: {error}", path.display()));
         digest.update(path.to_string_lossy().as_bytes());
         digest.update((text.len() as u64).to_le_bytes());
         digest.update(&text);
     }
-    let name: String = digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect();
-    println!("cargo:rustc-env=FENCEPOST_CODE={name}");
+    digest.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn collect(path: &Path, files: &mut Vec<PathBuf>) {

@@ -46,8 +46,6 @@ pub struct Subject {
     /// Whether the controllers of the protocol read the clock, so that time passes in an
     /// exploration.
     pub(crate) is_clocked: bool,
-    /// Whether a controller acts again and again without an input; see [`Protocol::PACED`].
-    pub(crate) is_paced: bool,
     /// The largest gap that an exploration keeps between two successive logical times of the
     /// protocol; see [`Protocol::REBASED`].
     pub(crate) rebased: Option<u32>,
@@ -72,7 +70,6 @@ impl Subject {
             disagreement: P::AGREES.then_some(P::disagreement),
             kinds: P::KINDS,
             is_clocked: P::CLOCKED,
-            is_paced: P::PACED,
             rebased: P::REBASED,
             settings: P::EXPLORED,
             tested: P::TESTED,
@@ -92,17 +89,18 @@ impl Subject {
 
     /// The size of the tests that a verification of this protocol explores by default. If one
     /// controller serves the whole machine, its messages to all other controllers come in between all
-    /// steps of a program, so a program has more states. It has by far the most if a controller
-    /// acts without an input. With coherent caches of hosts, single long programs need more memory than
-    /// all others.
+    /// steps of a program, so a program has many more states. With coherent caches of hosts, single
+    /// long programs need more memory than all others.
     #[must_use]
     pub fn test_size(&self) -> TestSize {
         let has_central_controller =
             self.kinds.iter().any(|kind| kind.per == Per::Machine && !kind.has_lines);
-        match (self.is_paced, has_central_controller || self.info.hosts == Hosts::Cached) {
-            (true, _) => TestSize::Small,
-            (false, true) => TestSize::Short,
-            (false, false) => TestSize::All,
+        if has_central_controller {
+            TestSize::Small
+        } else if self.info.hosts == Hosts::Cached {
+            TestSize::Short
+        } else {
+            TestSize::All
         }
     }
 }

@@ -364,6 +364,7 @@ mod tests {
     use super::*;
     use crate::subject::Subject;
     use crate::verify::{self, Options};
+    use proto::Agent;
     use std::sync::atomic::{AtomicBool, Ordering};
 
     fn claims(subject: &Subject) -> Vec<Claim> {
@@ -448,7 +449,8 @@ mod tests {
         };
         let (all, short, small) =
             (ran(of()), ran(of().of_size(TestSize::Short)), ran(of().of_size(TestSize::Small)));
-        let threads = |test: &Test| test.program().threads.len();
+        let is_of_device = |agent: &&Agent| !matches!(agent, Agent::Host(_));
+        let threads = |test: &Test| test.placements[0].agents.iter().filter(is_of_device).count();
         let length =
             |test: &Test| test.program().threads.iter().map(|thread| thread.code.len()).sum::<usize>();
         for (few, threads_max) in [(&short, usize::MAX), (&small, 2)] {
@@ -460,6 +462,7 @@ mod tests {
         }
         assert!(0 < short.left_out() && short.left_out() < small.left_out());
         assert!(all.in_order().any(|(_, test)| length(test) > 8 && threads(test) <= 2));
+        assert!(small.in_order().any(|(_, test)| test.program().threads.len() == 3));
     }
 
     #[test]

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use litmus::generate::{Generated, ProgramSkeleton};
 use litmus::parse::TextError;
 use litmus::program::{Instr, Level, Program};
-use proto::{Hosts, Info};
+use proto::{Agent, Hosts, Info};
 
 use crate::machine::bounds::Shape;
 use crate::machine::placement::Placement;
@@ -27,13 +27,14 @@ pub enum Machines {
 
 /// The maximum number of instructions of a short program.
 const SHORT_INSTRUCTIONS_MAX: usize = 8;
-/// The maximum number of threads of a small program, which is also short.
+/// The maximum number of threads of a small program, without those of hosts. A small program is also
+/// short.
 const SMALL_THREADS_MAX: usize = 2;
 
 /// A size of tests. Each size includes the sizes before it. A larger program has many more states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TestSize {
-    /// Programs of at most two threads and eight instructions.
+    /// Programs of at most eight instructions and, apart from threads of hosts, two threads.
     Small,
     /// Programs of at most eight instructions.
     Short,
@@ -54,10 +55,10 @@ impl TestSize {
     }
 }
 
-/// The smallest size that includes the program.
-pub(crate) fn size_of(program: &Program) -> TestSize {
+/// The smallest size that includes the program, of whose threads `of_hosts` run on hosts.
+pub(crate) fn size_of(program: &Program, of_hosts: usize) -> TestSize {
     let instructions: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
-    match (instructions > SHORT_INSTRUCTIONS_MAX, program.threads.len() > SMALL_THREADS_MAX) {
+    match (instructions > SHORT_INSTRUCTIONS_MAX, program.threads.len() - of_hosts > SMALL_THREADS_MAX) {
         (true, _) => TestSize::All,
         (false, true) => TestSize::Short,
         (false, false) => TestSize::Small,
@@ -223,7 +224,9 @@ impl Test {
     /// The smallest size that includes the program.
     #[must_use]
     pub fn size(&self) -> TestSize {
-        size_of(&self.program())
+        let agents = self.placements.first().map_or(&[][..], |placement| &placement.agents);
+        let of_hosts = agents.iter().filter(|agent| matches!(agent, Agent::Host(_))).count();
+        size_of(&self.program(), of_hosts)
     }
 
     /// The text of the program before its transformation, and the transformation.

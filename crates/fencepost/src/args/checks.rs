@@ -111,6 +111,7 @@ pub(crate) struct LitmusArguments {
 #[command(after_help = "Examples:
   fencepost verify vi
   fencepost verify --all --mutants --jobs 2 --memory 8G
+  fencepost verify --all --mutants --record results.toml --resume
   fencepost verify vi --litmus litmus/hrf --operations 0 --charts charts
   fencepost verify vi --sample 2000 --seed 7
   fencepost verify vi --cutoff
@@ -137,7 +138,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) all: bool,
     /// Replay a counterexample that --charts wrote, and report whether the same fault
     /// comes out
-    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "test_size", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "jobs", "charts", "record"])]
+    #[arg(long, value_name = "FILE", group = "what", conflicts_with_all = ["litmus", "operations", "test_size", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "jobs", "charts", "record", "resume"])]
     pub(crate) replay: Option<PathBuf>,
     /// With --replay: make the moves in the timed simulator, with the caches and cores of
     /// the trace and the latencies of this machine; a name from `list systems`, or the
@@ -156,8 +157,8 @@ pub(crate) struct VerifyArguments {
     /// epochs, logical times or coherent caches of hosts, whose programs have many more states]
     #[arg(long, value_name = "N", value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: Option<u8>,
-    /// Which tests and generated programs to check [default: small for a protocol with epochs, short
-    /// for a protocol with logical times or with coherent caches of hosts, and otherwise all]
+    /// Which tests and generated programs to check [default: small for a protocol with logical times
+    /// or epochs, short for a protocol with coherent caches of hosts, and otherwise all]
     #[arg(long, value_name = "SIZE")]
     pub(crate) test_size: Option<TestSize>,
     /// Also check this many random programs in which synchronization orders data, and some random
@@ -199,7 +200,7 @@ pub(crate) struct VerifyArguments {
     pub(crate) mutants: bool,
     /// Instead of the verification, check some programs with any number of compute units: one unit
     /// passes data to all others. See docs/verification.md
-    #[arg(long, conflicts_with_all = ["litmus", "operations", "test_size", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "charts", "record", "memory", "replay"])]
+    #[arg(long, conflicts_with_all = ["litmus", "operations", "test_size", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "charts", "record", "resume", "memory", "replay"])]
     pub(crate) cutoff: bool,
     /// Show what the verdict covers: for each family of programs, the number of programs and states
     /// and, with --mutants, of killed mutants; for each dimension of programs and machines and each of
@@ -225,6 +226,11 @@ pub(crate) struct VerifyArguments {
     /// The records of other protocols stay
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) record: Option<PathBuf>,
+    /// With --all and --record: leave out the protocols for which the file has a record of the same
+    /// code, tests and options, such as those of an interrupted run. The exit code covers the other
+    /// protocols
+    #[arg(long, requires_all = ["all", "record"])]
+    pub(crate) resume: bool,
     /// Print JSON instead of a report
     #[arg(long)]
     pub(crate) json: bool,
@@ -298,7 +304,7 @@ pub(crate) enum TestSize {
     All,
     /// Only tests of at most eight instructions
     Short,
-    /// Only tests of at most two threads and eight instructions
+    /// Only tests of at most eight instructions and, apart from threads of hosts, two threads
     Small,
 }
 

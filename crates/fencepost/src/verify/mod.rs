@@ -23,7 +23,7 @@ use crate::replay;
 use crate::suite::files;
 use crate::verified;
 use report::report;
-use show::show;
+use show::{show, show_recorded};
 
 pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result<(), Failure> {
     if let Some(path) = &arguments.replay {
@@ -37,7 +37,16 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     if arguments.cutoff {
         return cutoff::cutoff(arguments, out);
     }
-    let mut verifier = Verifier::new(question(arguments)?);
+    let mut question = question(arguments)?;
+    if let (Some(path), true) = (&arguments.record, arguments.resume) {
+        let (records, digest) = (verified::read(path)?, question.digest());
+        let (recorded, left) = question.protocols.into_iter().partition(|name| records.has(name, &digest));
+        question.protocols = left;
+        if !arguments.json {
+            show_recorded(&recorded, path, out)?;
+        }
+    }
+    let mut verifier = Verifier::new(question);
     let mut results = Vec::new();
     let mut reports = Vec::new();
     // The files are written once before the exploration, so that a file that cannot be written is

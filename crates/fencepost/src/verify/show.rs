@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
+use std::path::Path;
 
 use explore::mutants::Mutants;
 use explore::verify::{Census, Dimensions, TestSize, Verification};
@@ -50,6 +51,14 @@ pub(super) fn show(
     }
     show_families(verification, out)?;
     show_census(&verification.census, out)
+}
+
+/// Prints the names of the protocols that are left out, because the file `path` has their records.
+pub(super) fn show_recorded(names: &[&str], path: &Path, out: &mut dyn Write) -> Result<(), Failure> {
+    if !names.is_empty() {
+        writeln!(out, "left out: {} (recorded in {})", names.join(", "), path.display())?;
+    }
+    Ok(())
 }
 
 /// Prints a table of the families of programs: the programs and states of each, and after trials of

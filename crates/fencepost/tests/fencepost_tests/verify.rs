@@ -45,6 +45,13 @@ fn a_record_survives_those_of_other_protocols_and_interrupted_runs() {
         "{err}"
     );
     assert_eq!(text(), full);
+    // A run of the same tests and options leaves out the recorded protocols.
+    let resumed = ["--all", "--timeout", "0.001", "--record", file, "--resume"];
+    let (_, out, _) = verify(&with_one_test(&test, &resumed));
+    assert!(out.starts_with(&format!("left out: vi, no-l1 (recorded in {file})\nvi-targeted: ")), "{out}");
+    let (_, out, _) = verify(&with_one_test(&test, &[&resumed[..], &["--hosts", "2"]].concat()));
+    assert!(out.starts_with("vi: "), "{out}");
+    assert_eq!(text(), full);
     // Notes are kept. A file with other keys is refused before anything is
     // explored.
     fs::write(file, format!("notes = [\"my note\"]\n{full}")).unwrap();

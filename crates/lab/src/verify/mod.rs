@@ -20,6 +20,8 @@ use explore::cutoff::{self, Cutoff};
 use explore::verify::{self, Options, Progress, Spread, Test, TestSize};
 use explore::{Programs, Subject, corpus};
 
+use crate::digest;
+
 /// The description of a verification: its protocols, its tests and its bounds.
 #[derive(Clone, Debug)]
 pub struct Question {
@@ -63,6 +65,9 @@ pub struct Question {
     pub memory_bytes: Option<u64>,
 }
 
+/// The number of letters in the digest of a question.
+const DIGEST_LETTERS: usize = 8;
+
 /// The maximum number of operations of a generated program, if a question gives none.
 pub const OPERATIONS: u8 = 4;
 
@@ -71,6 +76,24 @@ pub const OPERATIONS: u8 = 4;
 pub const OPERATIONS_OF_MANY_STATES: u8 = 1;
 
 impl Question {
+    /// A digest of the code of the verifier, of the tests and of the options. Two verifications of a
+    /// protocol have the same results if their digests are the same.
+    #[must_use]
+    pub fn digest(&self) -> String {
+        let memory_bytes = Some(self.memory_bytes());
+        // The other protocols have no effect on the results, and neither has the number of workers
+        // that share the memory.
+        let question = Question { protocols: Vec::new(), jobs: 0, memory_bytes, ..self.clone() };
+        let mut digest = digest::of(format!("{} {question:?}", env!("FENCEPOST_VERIFIER")).as_bytes());
+        digest.truncate(DIGEST_LETTERS);
+        digest
+    }
+
+    /// The maximum memory, in bytes, that all tests explored at the same time may use together.
+    fn memory_bytes(&self) -> u64 {
+        self.memory_bytes.unwrap_or(self.jobs as u64 * TEST_BYTES)
+    }
+
     /// The maximum number of operations of a generated program for this protocol.
     fn operations_of(&self, subject: &Subject) -> u8 {
         let of_many_states = subject.has_many_states().then_some(OPERATIONS_OF_MANY_STATES);
@@ -124,6 +147,7 @@ struct ProgramSet {
 #[derive(Debug)]
 pub struct Verifier {
     question: Question,
+    digest: String,
     /// The number of protocols whose verification has begun.
     begun: usize,
     /// The programs to explore for the previous protocol. The next protocol may use them again.
@@ -136,7 +160,8 @@ impl Verifier {
     /// of the protocols has not begun yet.
     #[must_use]
     pub fn new(question: Question) -> Verifier {
-        Verifier { question, begun: 0, program_set: None, complaints: Vec::new() }
+        let digest = question.digest();
+        Verifier { question, digest, begun: 0, program_set: None, complaints: Vec::new() }
     }
 
     /// Begins the verification of the next protocol. `None` if no protocol is left or `stop`
@@ -158,6 +183,7 @@ impl Verifier {
         let programs = &mut self.program_set.insert(program_set).programs;
         Ok(Some(ReadyProtocol {
             question: &self.question,
+            digest: &self.digest,
             subject,
             programs,
             complaints: &mut self.complaints,
@@ -205,6 +231,7 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
 #[derive(Debug)]
 pub struct ReadyProtocol<'v> {
     question: &'v Question,
+    digest: &'v str,
     subject: Subject,
     programs: &'v mut Programs,
     complaints: &'v mut Vec<String>,
@@ -233,7 +260,7 @@ impl<'v> ReadyProtocol<'v> {
         stop: &(dyn Fn() -> bool + Sync),
         progress: &(dyn Fn(Progress) + Sync),
     ) -> Result<Verified<'v>, String> {
-        let ReadyProtocol { question, subject, programs, complaints } = self;
+        let ReadyProtocol { question, digest, subject, programs, complaints } = self;
         let machines = verify::on_chiplets(verify::machines_of(&subject.info), question.chiplets);
         let options = Options {
             bounds: machines
@@ -241,7 +268,7 @@ impl<'v> ReadyProtocol<'v> {
                 .map(|bounds| bounds.preempting(question.preemptions).overtaking(question.overtaking))
                 .collect(),
             jobs: question.jobs,
-            memory_bytes: question.memory_bytes.unwrap_or(question.jobs as u64 * TEST_BYTES),
+            memory_bytes: question.memory_bytes(),
             states_max: u64::MAX,
             mutants: question.mutants,
             stop,
@@ -257,6 +284,7 @@ impl<'v> ReadyProtocol<'v> {
             test_size: question.test_size_of(&subject),
             left_out: programs.left_out(),
             sample: (programs.sampled(), question.seed),
+            digest,
             dimensions: programs.dimensions(),
         };
         complaints.extend(verified.complaints());
@@ -268,27 +296,50 @@ impl<'v> ReadyProtocol<'v> {
 mod tests {
     use super::*;
 
+    fn question(operations: Option<u8>, test_size: Option<TestSize>) -> Question {
+        Question {
+            protocols: Vec::new(),
+            tests: Vec::new(),
+            operations,
+            test_size,
+            symmetry: true,
+            sample: 0,
+            seed: 0,
+            kernels: 1,
+            hosts: None,
+            chiplets: 1,
+            preemptions: 0,
+            overtaking: false,
+            mutants: false,
+            jobs: 1,
+            memory_bytes: None,
+        }
+    }
+
+    #[test]
+    fn a_digest_covers_the_tests_and_all_options_but_the_protocols_and_the_workers() {
+        let asked = question(None, None);
+        let digest = asked.digest();
+        let same =
+            Question { protocols: vec!["vi"], jobs: 2, memory_bytes: Some(TEST_BYTES), ..asked.clone() };
+        assert_eq!(same.digest(), digest);
+        let test = corpus::shipped().expect("tests").remove(0);
+        for other in [
+            question(Some(4), None),
+            question(None, Some(TestSize::All)),
+            Question { tests: vec![test], ..asked.clone() },
+            Question { mutants: true, ..asked.clone() },
+            Question { jobs: 2, ..asked.clone() },
+        ] {
+            assert_ne!(other.digest(), digest, "{other:?}");
+        }
+    }
+
     #[test]
     fn the_default_bounds_depend_on_the_protocol() {
         let bounds = |name: &str, operations, test_size| {
             let subject = subjects::explored(name).expect("a protocol");
-            let question = Question {
-                protocols: vec![subject.info.name],
-                tests: Vec::new(),
-                operations,
-                test_size,
-                symmetry: true,
-                sample: 0,
-                seed: 0,
-                kernels: 1,
-                hosts: None,
-                chiplets: 1,
-                preemptions: 0,
-                overtaking: false,
-                mutants: false,
-                jobs: 1,
-                memory_bytes: None,
-            };
+            let question = question(operations, test_size);
             (question.operations_of(&subject), question.test_size_of(&subject))
         };
         for name in ["vi", "no-l1", "hlrc-repaired", "denovo-b", "gpu-vi"] {
@@ -298,8 +349,8 @@ mod tests {
         assert_eq!(bounds("tc-strong", Some(2), Some(TestSize::Short)), (2, TestSize::Short));
         for (name, size) in [
             ("stc-nv", TestSize::Small),
-            ("rcc", TestSize::Short),
-            ("g-tsc", TestSize::Short),
+            ("rcc", TestSize::Small),
+            ("g-tsc", TestSize::Small),
             ("wt", TestSize::Short),
         ] {
             assert_eq!(bounds(name, None, None), (1, size), "{name}");

@@ -3,7 +3,9 @@
 use core::fmt::Write as _;
 use std::collections::BTreeMap;
 
+use explore::mutants::is_named;
 use explore::verify::{self, TestSize, Verification};
+use proto::Info;
 use proto::words::{counted, grouped};
 use serde::{Deserialize, Serialize};
 
@@ -13,9 +15,10 @@ use super::Guards;
 const HEAD: &str = "\
 In the table *Protocols*, the status of a claim covers every schedule of the litmus tests of Fencepost, and of the
 generated programs with at most the number of operations in the column *operations*. *Short tests* have at most eight
-instructions, and *small tests* have also at most two threads; the others were left out. The column *free of races* counts
+instructions, and *small tests* have also at most two threads apart from those of hosts; the others were left out. The column *free of races* counts
 the programs that are race-free under at least one claimed model. The column *synchronized* counts those race-free
-programs in which synchronization orders conflicting accesses to data by threads at different caches.
+programs in which synchronization orders conflicting accesses to data by threads at different caches. Runs with the same
+*digest* have the same code, tests and options; a run without a digest is of older code.
 
 ";
 
@@ -42,6 +45,10 @@ pub struct Record {
     protocol: String,
     /// The date of the verification, such as `2026-01-31`.
     date: String,
+    /// The digest of the code, the tests and the options of the verification. `None` for the records
+    /// of older programs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    digest: Option<String>,
     /// The maximum number of operations of the generated programs.
     operations: u8,
     /// The size of the tests, such as `small`. `None` for all sizes.
@@ -112,12 +119,30 @@ struct Sample {
 }
 
 impl Records {
-    /// Reads a file of records.
+    /// Reads a file of records. The surviving mutants of each record that a protocol argues to be
+    /// equivalent count as equivalent, also if the argument is younger than the record.
     ///
     /// # Errors
     /// If the text has a syntax error. The error has the line.
     pub fn read(text: &str) -> Result<Records, String> {
-        toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())
+        let mut records: Records =
+            toml::from_str(text).map_err(|error| error.to_string().trim_end().to_owned())?;
+        for record in &mut records.protocols {
+            let info = zoo::ALL.iter().find(|info| info.name == record.protocol);
+            if let (Some(info), Some(mutants)) = (info, &mut record.mutants) {
+                mutants.settle(info);
+            }
+        }
+        Ok(records)
+    }
+
+    /// Whether there is a record of the protocol `name` whose verification had this digest
+    /// ([`Question::digest`](super::Question::digest)).
+    #[must_use]
+    pub fn has(&self, name: &str, digest: &str) -> bool {
+        self.protocols
+            .iter()
+            .any(|record| record.protocol == name && record.digest.as_deref() == Some(digest))
     }
 
     /// Adds a record. If there is a record of the same protocol, the new record replaces it.
@@ -162,7 +187,8 @@ impl Records {
         text.push_str("## Protocols\n\n");
         text.push_str(
             "| protocol | claims | operations | programs | free of races | synchronized | runs | states \
-             | rows fired | mutants killed | time | date |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+             | rows fired | mutants killed | time | date | digest |\n\
+             |---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
         );
         self.protocols.iter().for_each(|record| text.push_str(&record.row()));
         text.push_str("\nMachines:\n\n");
@@ -193,12 +219,14 @@ impl Record {
         (operations, size): (u8, TestSize),
         (programs, seed): (usize, u64),
         (seconds, date): (f64, String),
+        digest: &str,
     ) -> Record {
         let (rows, unreached) = &v.rows;
         let gaps = v.gaps.iter().map(|(gap, count)| format!("{gap} ({})", counted(*count as u64, "time")));
         Record {
             protocol: v.protocol.to_owned(),
             date,
+            digest: Some(digest.to_owned()),
             operations,
             test_size: (size != TestSize::All).then(|| size.name().to_owned()),
             sampled: (programs > 0).then_some(Sampled { programs: programs as u64, seed }),
@@ -232,7 +260,7 @@ impl Record {
         });
         let size = self.test_size.as_ref().map_or_else(String::new, |size| format!(", {size} tests"));
         format!(
-            "| `{}` | {} | {}{size}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s | {} |\n",
+            "| `{}` | {} | {}{size}{sampled} | {} | {} | {} | {} | {} | {} of {} | {mutants} | {} s | {} | {} |\n",
             self.protocol,
             claims.collect::<Vec<_>>().join(", "),
             self.operations,
@@ -245,6 +273,7 @@ impl Record {
             self.rows_total,
             self.seconds,
             self.date,
+            self.digest.as_deref().unwrap_or_default(),
         )
     }
 
@@ -280,6 +309,20 @@ impl Record {
 }
 
 impl Mutants {
+    /// Moves the survivors for which there is an argument now to the equivalent mutants. A
+    /// verification tries a mutant with an argument on fewer runs than a mutant without one, so it
+    /// would have the same result.
+    fn settle(&mut self, info: &Info) {
+        self.survivors.retain(|mutant| {
+            let argued = info.equivalents().find(|(name, _)| is_named(name, mutant));
+            if let Some((_, reason)) = argued {
+                self.equivalent.push(format!("{mutant}: {reason}"));
+                self.total -= 1;
+            }
+            argued.is_none()
+        });
+    }
+
     fn of(found: &explore::mutants::Mutants) -> Mutants {
         let argued = |mutants: &[(String, String)]| {
             mutants.iter().map(|(name, why)| format!("{name}: {why}")).collect()
@@ -333,7 +376,8 @@ mod tests {
             dimensions: verify::Dimensions::default(),
             census: verify::Census::default(),
         };
-        Record::of(&verification, (4, TestSize::All), sample, (1.0, String::from("2026-01-31")))
+        let measured = (1.0, String::from("2026-01-31"));
+        Record::of(&verification, (4, TestSize::All), sample, measured, "0123abcd")
     }
 
     #[test]
@@ -343,6 +387,9 @@ mod tests {
         records.enter(record("b", 2, (0, 0)));
         let before = records.clone();
         records.enter(record("a", 5678, (0, 0)));
+        assert!(
+            records.has("a", "0123abcd") && !records.has("a", "0123abce") && !records.has("c", "0123abcd")
+        );
         let (old, new) = (before.to_markdown(), records.to_markdown());
         assert!(old.contains("1,234") && old.contains("`b`: 1 row that no program reached"), "{old}");
         assert_eq!(new, old.replace("1,234", "5,678"));
@@ -358,6 +405,32 @@ mod tests {
         assert_eq!(Records::read(&text), Ok(records));
         let misspelt = Records::read(&text.replace("states", "state")).expect_err("an unknown key");
         assert!(misspelt.contains("unknown field `state`"), "{misspelt}");
+    }
+
+    #[test]
+    fn an_argument_settles_a_survivor_of_an_older_record() {
+        let (info, (name, reason)) = zoo::ALL
+            .iter()
+            .find_map(|info| {
+                Some((
+                    info,
+                    info.equivalents().find(|(name, reason)| !format!("{name}{reason}").contains('*'))?,
+                ))
+            })
+            .expect("an argument");
+        let mut records = Records::default();
+        records.enter(record(info.name, 1, (0, 0)));
+        let survivors = vec![String::from("another"), name.to_owned()];
+        records.protocols[0].mutants = Some(Mutants { killed: 3, total: 5, survivors, ..Mutants::default() });
+        let settled = Records::read(&records.to_toml().expect("TOML")).expect("records").protocols.remove(0);
+        let expected = Mutants {
+            killed: 3,
+            total: 4,
+            survivors: vec![String::from("another")],
+            equivalent: vec![format!("{name}: {reason}")],
+            ..Mutants::default()
+        };
+        assert_eq!(settled.mutants, Some(expected));
     }
 
     #[test]

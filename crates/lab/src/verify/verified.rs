@@ -32,6 +32,8 @@ pub struct Verified<'v> {
     pub sample: (usize, u64),
     /// The number of dimension programs (which differ in word widths, requests and machine shapes).
     pub dimensions: usize,
+    /// The digest of the question ([`Question::digest`](super::Question::digest)).
+    pub digest: &'v str,
 }
 
 impl Verified<'_> {
@@ -40,7 +42,7 @@ impl Verified<'_> {
     #[must_use]
     pub fn record(&self, seconds: f64, date: String) -> Record {
         let bounds = (self.operations, self.test_size);
-        Record::of(&self.verification, bounds, self.sample, (seconds, date))
+        Record::of(&self.verification, bounds, self.sample, (seconds, date), self.digest)
     }
 
     /// The kinds of cores for which the protocol claims the memory model `model`.
@@ -181,6 +183,7 @@ mod tests {
             left_out: 0,
             sample: (0, 0),
             dimensions: 0,
+            digest: "0123abcd",
         };
         for finding in 0..=last {
             let files = verified.files(finding);

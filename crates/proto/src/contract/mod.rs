@@ -298,10 +298,6 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// Whether the protocol reads the clock. If so, a tick with the elapsed time precedes every
     /// other input.
     const CLOCKED: bool = false;
-    /// Whether a controller acts again and again without an input from another controller, for
-    /// example to begin the next epoch. A program then has by far the most states, so a verification
-    /// explores smaller programs by default.
-    const PACED: bool = false;
     /// If this is `Some(bound)`, the explorer (the program that tries every schedule) replaces the
     /// logical times of a state by smaller times in the same order, so that the number of states is
     /// finite. A gap between two successive times that exceeds `bound` is shortened to `bound`. The

@@ -398,7 +398,6 @@ macro_rules! stc {
                     Kind::port("Host", "host", Per::Host),
                     Kind::port("EMU", "emu", Per::Machine),
                 ];
-                const PACED: bool = true;
                 const SETTINGS: &'static [Setting] = SETTINGS;
                 const EXPLORED: &'static [(&'static str, u64)] = {
                     let all = [EXPLORED $(, $explored)?];
