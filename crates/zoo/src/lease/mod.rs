@@ -311,8 +311,12 @@ const RCC_CLAIMS: &[Claim] = &[
 /// refutes.
 pub const REFUTED: [&str; 1] = ["g-tsc"];
 
+/// The mutants that are equivalent in every protocol of this module.
+const EQUIVALENT: &str = include_str!("equivalent.txt");
 /// The mutants that are equivalent if a compute unit has one clock.
 const ONE_CLOCK: &str = include_str!("equivalent-rcc.txt");
+/// The mutants that are equivalent if each wavefront has a clock.
+const CLOCKS: &str = include_str!("equivalent-g-tsc.txt");
 
 /// Generates a protocol of this module. The argument `$variant` gives the rules in which this protocol
 /// differs from the others.
@@ -361,7 +365,11 @@ macro_rules! leased {
                     channels: Channels::Fifo,
                     sharing: Sharing::Unscoped,
                     hosts: Hosts::Direct,
-                    equivalent: if $variant.per_wavefront { &[] } else { &[ONE_CLOCK] },
+                    equivalent: if $variant.per_wavefront {
+                        &[EQUIVALENT, CLOCKS]
+                    } else {
+                        &[EQUIVALENT, ONE_CLOCK]
+                    },
                 };
                 const KINDS: &'static [Kind] = &[
                     Kind::cache("L1", "l1", Per::Cu).over("l2"),
