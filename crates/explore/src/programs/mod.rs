@@ -364,6 +364,7 @@ mod tests {
     use super::*;
     use crate::subject::Subject;
     use crate::verify::{self, Options};
+    use litmus::program::{Instr, Thread};
     use proto::Agent;
     use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -451,18 +452,21 @@ mod tests {
             (ran(of()), ran(of().of_size(TestSize::Short)), ran(of().of_size(TestSize::Small)));
         let is_of_device = |agent: &&Agent| !matches!(agent, Agent::Host(_));
         let threads = |test: &Test| test.placements[0].agents.iter().filter(is_of_device).count();
-        let length =
-            |test: &Test| test.program().threads.iter().map(|thread| thread.code.len()).sum::<usize>();
-        for (few, threads_max) in [(&short, usize::MAX), (&small, 2)] {
+        let counts = |instr: &&Instr| !matches!(instr, Instr::Barrier(_));
+        let of_thread = |thread: &Thread| thread.code.iter().filter(counts).count();
+        let length = |test: &Test| test.program().threads.iter().map(of_thread).sum::<usize>();
+        for (few, maxima) in [(&short, [8, 8, 8]), (&small, [8, 5, 0])] {
             let kept: Vec<&str> = few.in_order().map(|(_, test)| test.name.as_str()).collect();
-            let fits = all.in_order().filter(|(_, test)| length(test) <= 8 && threads(test) <= threads_max);
+            let fits =
+                all.in_order().filter(|(_, test)| length(test) <= maxima[threads(test).clamp(2, 4) - 2]);
             assert_eq!(kept, fits.map(|(_, test)| test.name.as_str()).collect::<Vec<_>>());
             assert_eq!(few.left_out(), all.tests().len() - few.tests().len());
             assert!(few.dimensions() > 0 && few.dimensions() < all.dimensions());
         }
         assert!(0 < short.left_out() && short.left_out() < small.left_out());
         assert!(all.in_order().any(|(_, test)| length(test) > 8 && threads(test) <= 2));
-        assert!(small.in_order().any(|(_, test)| test.program().threads.len() == 3));
+        assert!(small.in_order().any(|(_, test)| test.program().threads.len() == 3 && threads(test) == 2));
+        assert!(small.in_order().any(|(_, test)| threads(test) == 3));
     }
 
     #[test]

@@ -1,9 +1,11 @@
 //! Single dimension programs. Each tests what no combination of values of the covering array tests.
 //!
 //! In some of these programs only the end of a kernel orders the accesses, also with a step of the
-//! host between two kernels. In others, two compute units release at system scope at once. One
+//! host between two kernels. In others, two compute units release at system scope at once, or a
+//! wavefront loads while another one acquires from the host. One
 //! program fills all ways of a cache with many ways, and another acquires while it holds lines in
-//! all of them. The other programs test requests of many words, words of each width, values that
+//! all of them. In others, a request loads a word that its compute unit has written and another one.
+//! The other programs test requests of many words, words of each width, values that
 //! need all bytes of a word, a dirty byte beside a stale byte, and remote operations.
 
 use proto::{Agent, Width};
@@ -29,7 +31,11 @@ pub(super) fn programs(has_remote: bool) -> Vec<Draft> {
         ..draft(name, text, placement)
     });
     let all = between_kernels().chain(around_a_host_step()).chain(on_every_machine).chain(in_ways);
-    let all = all.chain(by_two_releases()).chain(remote.into_iter().filter(|_| has_remote));
+    let all = all
+        .chain(by_two_releases())
+        .chain(between_invalidations())
+        .chain(partly_written())
+        .chain(remote.into_iter().filter(|_| has_remote));
     let (text, placement) = beside_a_dirty_byte();
     all.chain([draft("beside-dirty", text, placement)]).collect()
 }
@@ -478,5 +484,64 @@ fn by_two_releases() -> impl Iterator<Item = Draft> {
         );
         let placement = Placement::new(vec![CU0, CU1, HOST], vec![0, 1, 2, 3]);
         draft(&format!("{how}-by-two-releases"), text, placement)
+    })
+}
+
+/// The programs in which a wavefront loads a line that the host has written, while another wavefront
+/// of its compute unit acquires at system scope. An acquire that invalidates the L1s before the banks
+/// then leaves an old copy in the L1. It waits between the two only if the machine has another
+/// compute unit, which has no thread here.
+fn between_invalidations() -> impl Iterator<Item = Draft> {
+    let [_, system] = SCOPES;
+    let fence = "atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, ORDER, SCOPE);";
+    let acquires = [
+        ("exchanged", "int r1 = atomic_exchange_explicit(f, 2, ORDER, SCOPE);"),
+        ("added", "atomic_fetch_add_explicit(f, 1, ORDER, SCOPE);"),
+        ("fenced", fence),
+    ];
+    let orders = [("acquire", "memory_order_acquire"), ("acq-rel", "memory_order_acq_rel")];
+    let told = move |order: &str| format!("await(f == 1, {order}, {system});");
+    let pairs = acquires.into_iter().flat_map(move |acquire| orders.map(|order| (acquire, order)));
+    let with_more = pairs.map(move |((how, acquire), (name, order))| {
+        let acquire = acquire.replace("ORDER", order).replace("SCOPE", system);
+        (format!("{how}-{name}"), format!("{}\n  {acquire}", told("memory_order_relaxed")))
+    });
+    let all = [(String::from("loaded-acquire"), told("memory_order_acquire"))].into_iter().chain(with_more);
+    all.map(move |(name, acquire)| {
+        let text = format!(
+            "OPENCL {name}-between\n\n{{ }}\n\n\
+             P0 (global atomic_int* f, global int* x, global int* z) {{\n  *x = 1;\n  \
+             atomic_store_explicit(f, 1, memory_order_release, {system});\n}}\n\n\
+             P1 (global atomic_int* f, global int* x, global int* z) {{\n  int r0 = *z;\n  {acquire}\n  \
+             int r2 = *x;\n}}\n\n\
+             P2 (global int* z) {{\n  int r0 = *z;\n}}\n\n\
+             scopeTree (device (work_group P1 P2))\n\nforall (1:r2=1)\n"
+        );
+        draft(&format!("{name}-between"), text, Placement::new(vec![HOST, CU1, CU1], vec![0, 1, 1]))
+    })
+}
+
+/// The programs in which one request loads a word that the thread has just stored and another word of
+/// the line: of a line that is not in the cache, of a line that is, and of a line that another
+/// wavefront fetches while a third one does the same with a third word.
+fn partly_written() -> impl Iterator<Item = Draft> {
+    let parameters = "global int* x, global int* y, global int* z";
+    let code = |word: &str| format!("  *{word} = 1;\n  int r0 = *{word};\n  int r1 = *z;\n");
+    let loads = "  int r2 = *z;\n";
+    let all = [
+        ("part", vec![code("x")], "0:r0=1"),
+        ("part-of-copy", vec![[loads, &*code("x")].concat()], "0:r0=1"),
+        ("part-of-fetched", vec![loads.to_owned(), code("x"), code("y")], "1:r0=1 /\\ 2:r0=1"),
+    ];
+    all.into_iter().map(move |(name, threads, seen)| {
+        let groups = (0..threads.len()).map(|thread| format!(" P{thread}")).collect::<String>();
+        let code = threads.iter().enumerate();
+        let code = code.map(|(thread, code)| format!("P{thread} ({parameters}) {{\n{code}}}\n\n"));
+        let text = format!(
+            "OPENCL {name}\n\n{{ }}\n\n{}scopeTree (device (work_group{groups}))\n\nforall ({seen})\n",
+            code.collect::<String>()
+        );
+        let placement = Placement::new(vec![CU0; threads.len()], vec![0, 0, 0]);
+        draft(name, text, placement.in_lanes())
     })
 }

@@ -25,18 +25,19 @@ pub enum Machines {
     Nth(u8),
 }
 
-/// The maximum number of instructions of a short program.
-const SHORT_INSTRUCTIONS_MAX: usize = 8;
-/// The maximum number of threads of a small program, without those of hosts. A small program is also
-/// short.
-const SMALL_THREADS_MAX: usize = 2;
+/// The maximum number of instructions of a short program, and of a small one with up to two threads of
+/// the device.
+const SHORT_MAX: usize = 8;
+/// The maximum number of instructions of a small program with three threads of the device.
+const SMALL_OF_THREE_MAX: usize = 5;
 
 /// A size of tests. Each size includes the sizes before it. A larger program has many more states.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TestSize {
-    /// Programs of at most eight instructions and, apart from threads of hosts, two threads.
+    /// Programs of at most eight instructions by two threads of the device, or five by three. Barriers
+    /// and threads of hosts do not count.
     Small,
-    /// Programs of at most eight instructions.
+    /// Programs of at most eight instructions. Barriers do not count.
     Short,
     /// All programs.
     #[default]
@@ -55,14 +56,17 @@ impl TestSize {
     }
 }
 
-/// The smallest size that includes the program, of whose threads `of_hosts` run on hosts.
-pub(crate) fn size_of(program: &Program, of_hosts: usize) -> TestSize {
-    let instructions: usize = program.threads.iter().map(|thread| thread.code.len()).sum();
-    match (instructions > SHORT_INSTRUCTIONS_MAX, program.threads.len() - of_hosts > SMALL_THREADS_MAX) {
-        (true, _) => TestSize::All,
-        (false, true) => TestSize::Short,
-        (false, false) => TestSize::Small,
-    }
+/// The number of instructions of the program without barriers. A barrier adds few states, because it
+/// orders the instructions around it.
+fn instructions(program: &Program) -> usize {
+    let code = program.threads.iter().flat_map(|thread| &thread.code);
+    code.filter(|instr| !matches!(instr, Instr::Barrier(_))).count()
+}
+
+/// Whether a line of the program may be evicted at any time. In a larger program, a line is evicted
+/// only when its way is needed.
+pub(crate) fn evicts_at_any_time(program: &Program) -> bool {
+    program.threads.len() <= 2 && instructions(program) <= SHORT_MAX
 }
 
 /// The source of a test's program: the program itself, or the generator's input.
@@ -225,8 +229,17 @@ impl Test {
     #[must_use]
     pub fn size(&self) -> TestSize {
         let agents = self.placements.first().map_or(&[][..], |placement| &placement.agents);
-        let of_hosts = agents.iter().filter(|agent| matches!(agent, Agent::Host(_))).count();
-        size_of(&self.program(), of_hosts)
+        let of_device = agents.iter().filter(|agent| !matches!(agent, Agent::Host(_))).count();
+        let small_max = match of_device {
+            0..=2 => SHORT_MAX,
+            3 => SMALL_OF_THREE_MAX,
+            _ => 0,
+        };
+        match instructions(&self.program()) {
+            count if count <= small_max => TestSize::Small,
+            count if count <= SHORT_MAX => TestSize::Short,
+            _ => TestSize::All,
+        }
     }
 
     /// The text of the program before its transformation, and the transformation.

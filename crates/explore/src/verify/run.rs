@@ -13,7 +13,7 @@ use crate::machine::placement::Placement;
 use crate::machine::preempt;
 use crate::mutants::rows::RowSet;
 use crate::programs::claim::{Claim, NoPromise, Promise};
-use crate::programs::test::{Machines, Test, TestSize, size_of};
+use crate::programs::test::{Machines, Test, evicts_at_any_time};
 use crate::search::engine::Limits;
 use crate::search::{Exploration, Explorer, Fault, Requirements, Violation};
 use crate::subject::Subject;
@@ -120,9 +120,8 @@ impl<'a> Explorers<'a> {
 /// count that promise something about the outcomes of the program. If one of them covers the
 /// machine's cores, the bounds have these cores. Otherwise, if one of them covers in-order cores,
 /// the bounds have in-order cores. If none of them covers the machine's cores or in-order cores,
-/// the bounds have the machine's cores. In a program that is not small ([`TestSize`]), a line is
-/// evicted only when another line needs its way. To cause such evictions, some machines have caches
-/// with one way. Work-groups that share a barrier are not preempted.
+/// the bounds have the machine's cores. In a larger program, a line is evicted only when another line
+/// needs its way. To cause such evictions, some machines have caches with one way. Work-groups that share a barrier are not preempted.
 pub(crate) fn bounds_for(
     machine: Bounds,
     (program, placement): (&Program, &Placement),
@@ -133,8 +132,7 @@ pub(crate) fn bounds_for(
     let is_strict = !covers_core(machine.core) && covers_core(IssueRule::InOrder);
     let may_be_preempted = preempt::groups(program, placement, machine.preemptions).is_ok();
     Bounds {
-        // A thread of a host counts, because it has as many states as the others.
-        evictions: machine.evictions && size_of(program, 0) == TestSize::Small,
+        evictions: machine.evictions && evicts_at_any_time(program),
         core: if is_strict { IssueRule::InOrder } else { machine.core },
         preemptions: if may_be_preempted { machine.preemptions } else { 0 },
         ..machine

@@ -304,7 +304,7 @@ pub(crate) enum TestSize {
     All,
     /// Only tests of at most eight instructions
     Short,
-    /// Only tests of at most eight instructions and, apart from threads of hosts, two threads
+    /// Only tests of at most eight instructions by two threads of the device, or five by three
     Small,
 }
 

@@ -15,10 +15,11 @@ use super::Guards;
 const HEAD: &str = "\
 In the table *Protocols*, the status of a claim covers every schedule of the litmus tests of Fencepost, and of the
 generated programs with at most the number of operations in the column *operations*. *Short tests* have at most eight
-instructions, and *small tests* have also at most two threads apart from those of hosts; the others were left out. The column *free of races* counts
-the programs that are race-free under at least one claimed model. The column *synchronized* counts those race-free
-programs in which synchronization orders conflicting accesses to data by threads at different caches. Runs with the same
-*digest* have the same code, tests and options; a run without a digest is of older code.
+instructions, and *small tests* have at most eight by two threads of the device, or five by three; the others were
+left out. The column *free of races* counts the programs that are race-free under at least one claimed model. The
+column *synchronized* counts those race-free programs in which synchronization orders conflicting accesses to data by
+threads at different caches. Runs with the same *digest* have the same code, tests and options; a run without a digest
+is of older code.
 
 ";
 
