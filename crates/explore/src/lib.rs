@@ -44,6 +44,7 @@
 pub mod cutoff;
 mod machine;
 pub mod mutants;
+pub mod panics;
 mod parallel;
 mod priority;
 mod programs;

@@ -64,6 +64,10 @@ pub fn handle_interrupts() {
 pub fn handle_panics() {
     let report = std::panic::take_hook();
     std::panic::set_hook(Box::new(move |panic| {
+        // A command reports the panic of a controller as a fault of its protocol.
+        if explore::panics::are_caught() {
+            return;
+        }
         live::close_at_panic();
         report(panic);
         if let Ok(mut unfinished) = UNFINISHED.try_lock() {

@@ -13,6 +13,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 
 use crate::machine::stations::{Stations, Values};
+use crate::panics;
 use crate::subject::Subject;
 
 pub(crate) use crate::machine::stations::{Look, Response, StationInput};
@@ -182,7 +183,8 @@ impl Controllers {
     /// the state.
     fn seen(&mut self, station: u32) -> u32 {
         if station as usize == self.looks.len() {
-            self.looks.push(self.stations.look(station));
+            let looked = panics::caught(|| self.stations.look(station));
+            self.looks.push(looked.unwrap_or_else(|why| Look { fault: Some(why.into()), ..Look::default() }));
         }
         station
     }
@@ -200,7 +202,8 @@ impl Controllers {
         if let Some(known) = self.steps.get(&(station, input)) {
             return known.clone();
         }
-        let response = self.stations.step(station, input, &mut self.values).map(Arc::new).map_err(Arc::from);
+        let response = panics::caught(|| self.stations.step(station, input, &mut self.values));
+        let response = response.flatten().map(Arc::new).map_err(Arc::from);
         let response = response.and_then(|response| {
             let station = self.seen(response.station);
             self.looks[station as usize].fault.clone().map_or(Ok(response), Err)

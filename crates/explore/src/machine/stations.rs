@@ -54,7 +54,7 @@ pub(crate) struct Victim {
 
 /// The properties of a station (controller with its parked inputs) that a driver (such as the
 /// explorer) uses: the ways that it may evict, and whether it is at rest.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Look {
     pub(crate) victims: Vec<Victim>,
     /// The reason why the station (controller) is not at rest: for example, a parked input or an

@@ -1,7 +1,7 @@
 //! Seeded faults, which test whether the verification detects errors of a protocol.
 //!
-//! A mutant is killed by a forbidden outcome, an impossible step, a deadlock or a livelock. A
-//! panic kills no mutant.
+//! A mutant is killed by a forbidden outcome, an impossible step, a panic of a controller, a deadlock
+//! or a livelock.
 
 pub(crate) mod equivalent;
 pub(crate) mod rows;

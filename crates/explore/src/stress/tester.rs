@@ -1,14 +1,13 @@
 //! Runs episodes (random programs) of a protocol one after the other, and describes an episode that
 //! fails.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
 use proto::{Channels, SeededFault, Topology};
 
 use super::draws::Draws;
 use super::episode::{Episode, Site, Units, is_kernel};
-use super::fault::{EpisodeFault, panicked};
+use super::fault::{EpisodeFault, fault};
 use super::layout::{DATA, Layout};
 use super::machine::{Machine, RunCounts, Setup};
 use super::order::{Planner, Program};
@@ -18,6 +17,7 @@ use super::rules::Rules;
 use super::shapes::Lines;
 use super::step::WaveStep;
 use super::{shapes, shrink};
+use crate::panics;
 use crate::subject::Subject;
 use proto::words::counted;
 
@@ -98,11 +98,11 @@ impl<'a> Tester<'a> {
         };
         let units = Units::of(&self.topologies[at]);
         let program = self.planner.plan(episode, units, self.rules);
-        let ran = catch_unwind(AssertUnwindSafe(|| machine.run(program, order)));
-        Ok(ran.unwrap_or_else(|panic| {
+        let ran = panics::caught(|| machine.run(program, order));
+        Ok(ran.unwrap_or_else(|why| {
             // The panic may have left the machine in any state.
             self.machines[at] = None;
-            Err(panicked(panic.as_ref()))
+            Err(fault(why))
         }))
     }
 
@@ -115,8 +115,7 @@ impl<'a> Tester<'a> {
         fault: &EpisodeFault,
     ) -> Result<Failure, String> {
         let what = self.describe(at, &episode, fault);
-        // Each panic prints its place, so the smaller episodes of a shrink would print many of them.
-        let (small, order) = match self.is_shrinking && !fault.is_panic {
+        let (small, order) = match self.is_shrinking {
             true => shrink::shrink(episode, order, |episode, order| {
                 matches!(self.run(at, episode, order), Ok(Err(_)))
             }),

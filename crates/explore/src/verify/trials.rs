@@ -55,10 +55,13 @@ const GROWTH_MAX: u64 = 4;
 /// mutants. Most mutants are killed by small runs, so large runs are tried only on the few mutants
 /// that are left.
 ///
-/// The last pass may have more states: as many as all runs without a fault together, divided by the
-/// number of the mutants left that have changed a step. So the trials of a few mutants do not end
-/// long before the largest runs, and those of many mutants do not take for ever.
+/// The last pass may have more states: as many as all runs without a fault together, and at least
+/// [`LAST_PASS_STATES`], divided by the number of the mutants left that have changed a step. So the
+/// trials of a few mutants do not end long before the largest runs, and those of many mutants do not
+/// take for ever.
 const PASSES: [u64; 4] = [20_000, 200_000, 1_000_000, 10_000_000];
+/// A number of states that the last pass may have for all mutants together.
+const LAST_PASS_STATES: u64 = 300_000_000;
 /// The number of passes for a mutant that the protocol argues to be equivalent (undetectable).
 const ARGUED_PASSES: usize = 3;
 /// The maximum sum of the states of the runs of a pass that have killed other mutants. The limit of
@@ -124,7 +127,7 @@ pub(crate) fn kill(
         if pass + 1 == PASSES.len() {
             let of_all: u64 = witnesses.iter().map(|witness| witness.run.states).sum();
             let left = open.iter().filter(|&&at| all[at].altered).count();
-            states_max = states_max.max(of_all / left.max(1) as u64);
+            states_max = states_max.max(of_all.max(LAST_PASS_STATES) / left.max(1) as u64);
         }
         for round in open.chunks(ROUND) {
             let killers = trials.killers(&kills);

@@ -6,13 +6,14 @@
 //! protocol has.
 
 use crate::toys;
-use explore::Subject;
 use explore::stress::{Failure, Options, stress};
+use explore::{Bounds, Explorer, Limits, Placement, Requirements, Subject};
 use proto::parts::Host;
 use proto::{
     Agent, ByteMask, Change, Controller, Cx, Disposition, Hit, Homes, Info, Input, Key, KindLevel, Level,
     Load, MemoryAccess, NodeId, Op, OpClass, Order, PlanKey, Plans as _, Protocol, Request, RequestInput,
-    RmwKind, SeededFault, SetIndex, Sharing, Slot, TableId, TimerClass, Way, Width, protocol_nodes,
+    RmwKind, SeededFault, SetIndex, Sharing, Slot, TableId, TimerClass, Way, Width, WritePolicy,
+    protocol_nodes,
 };
 use zoo::parts::{ToBank, ToL1};
 use zoo::vi::{L1Plans, Step};
@@ -575,6 +576,35 @@ fn a_panic_of_a_controller_is_reported_with_its_seed() {
     assert_eq!(found.small_what, found.what);
     let again = failure::<Faulty>(&Options { seed: found.seed, episodes: 1, ..options });
     assert_eq!(again, Some(found));
+}
+
+/// The explorer reports the panic like other faults, with a schedule.
+#[test]
+fn a_panic_of_a_controller_is_a_violation() {
+    let text = "OPENCL counted
+{ }
+
+P0 (global int* y, global atomic_int* x) {
+  *y = 1;
+  int r0 = atomic_fetch_add_explicit(x, 1, memory_order_relaxed, memory_scope_work_group);
+}
+
+scopeTree (device (work_group P0))
+
+forall (0:r0=0)
+";
+    let program = litmus::parse::parse(text).expect("a test");
+    let placement = Placement { widths: vec![Width::W8; 2], ..Placement::spread(&program) };
+    let explored = |fault: Option<SeededFault>| {
+        let bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combining);
+        let mut explorer = Explorer::new(&Subject::of::<Faulty>(), bounds, fault);
+        let found = explorer.explore(&program, &placement, &Requirements::default(), &mut Limits::default());
+        found.expect("the machine has all that the program needs").violation
+    };
+    assert_eq!(explored(None), None);
+    let violation = explored(Some(Fault::Panics.seeded_fault())).expect("the controller panics");
+    assert_eq!(violation.why, "a controller panics: eight bytes at once");
+    assert!(!violation.moves.is_empty());
 }
 
 #[test]

@@ -181,16 +181,17 @@ impl Process {
         let is_endless = switch::is_endless();
         switch::select(switch::NONE, u64::MAX);
         let one_line = |text: &str| text.replace('\n', " ");
-        match ended {
-            Ok(Ok(CaseResult { fault: Some(why), .. })) => {
+        // The explorer catches the panics of controllers and reports them as faults.
+        let panic = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match (ended, panic) {
+            (Ok(Ok(CaseResult { fault: Some(why), .. })), None) => {
                 Ok(format!("killed {}: {}", case.title(), one_line(&why)))
             }
-            Ok(Ok(_)) => Ok(String::from("left")),
+            (Ok(Ok(_)), None) => Ok(String::from("left")),
             // With some mutants, the machine of the case cannot be built.
-            Ok(Err(why)) => Ok(format!("crashed {}", one_line(&why))),
-            Err(_) => {
+            (Ok(Err(why)), None) => Ok(format!("crashed {}", one_line(&why))),
+            (_, why) => {
                 self.explorers = PreparedExplorers::new(&self.subject);
-                let why = PANIC.lock().unwrap_or_else(PoisonError::into_inner).take();
                 Ok(match is_endless {
                     true => String::from("endless"),
                     false => format!("crashed {}", one_line(&why.unwrap_or_default())),

@@ -190,12 +190,9 @@ const APART: [((Dimension, &str), &[Values], &str); 8] = [
             (Dimension::Line, &["words that different compute units or hosts write"]),
             (Dimension::Units, &["3", "4"]),
             (Dimension::Wavefronts, &["3"]),
-            (Dimension::Core, &["gpu"]),
-            (Dimension::Policies, &["Through/Through"]),
-            (Dimension::Evictions, &["when a way is needed"]),
         ],
-        "here, only the short programs have fences; the family `message` has fences beside a third thread, \
-         on every machine",
+        "here, only the short programs and those with a load between two invalidations have fences; the \
+         family `message` has fences beside a third thread, on every machine",
     ),
     (
         (Dimension::Evictions, "at any time"),
