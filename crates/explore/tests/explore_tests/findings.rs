@@ -24,16 +24,19 @@ fn test(name: &str) -> Test {
     Test::read(&name, &text).expect("it is a test")
 }
 
-/// Explores a program under a claim of the protocol `P`.
-fn explore<P: Protocol>(program: &Program, model: &str, bounds: Bounds) -> Exploration {
+/// Explores a placed program under a claim of the protocol `P`.
+fn explore<P: Protocol>(
+    (program, placement): (&Program, &Placement),
+    model: &str,
+    bounds: Bounds,
+) -> Exploration {
     assert!(P::INFO.claims.iter().any(|claim| claim.model == model), "{} claims {model}", P::INFO.name);
     let promise = Claim::of(model).expect("a known model").promise(program, &mut || false);
     let promise = promise.expect("the model covers it");
     let requirements = Requirements { allowed: promise.allowed.as_ref(), may_block: promise.may_block };
     assert!(requirements.allowed.is_some(), "it is free of races");
     let mut explorer = Explorer::new(&Subject::of::<P>(), bounds, None);
-    let placement = Placement::spread(program);
-    explorer.explore(program, &placement, &requirements, &mut Limits::default()).expect("supported")
+    explorer.explore(program, placement, &requirements, &mut Limits::default()).expect("supported")
 }
 
 fn is_kept(name: &str, text: &str) {
@@ -45,19 +48,29 @@ fn is_kept(name: &str, text: &str) {
     assert_eq!(kept, text, "{}", path.display());
 }
 
-/// Checks that the published design fails as recorded, and that the repaired design passes, also
-/// with evictions at any time.
+/// Checks that the published design shows the forbidden outcome as recorded, and that the repaired
+/// design passes, also with evictions at any time.
 fn refuted_and_repaired<Published: Protocol, Repaired: Protocol>(model: &str, forbidden: &[i64]) {
-    let name = Published::INFO.name;
-    let test = test(name);
-    let program = &*test.program();
-    let found = explore::<Published>(program, model, BOUNDS);
-    let violation = found.violation.expect("it is refuted");
-    assert_eq!(violation.fault, Fault::Outcome);
+    let found = fails_and_is_repaired::<Published, Repaired>(model, (0, BOUNDS), Fault::Outcome);
     let outcome = found.forbidden.expect("by an outcome");
     assert!(outcome.starts_with(forbidden), "{outcome:?}");
+}
+
+/// Checks that the published design fails as recorded, and that the repaired design passes, also
+/// with evictions at any time. Returns the exploration of the published design.
+fn fails_and_is_repaired<Published: Protocol, Repaired: Protocol>(
+    model: &str,
+    (placement, bounds): (usize, Bounds),
+    fault: Fault,
+) -> Exploration {
+    let name = Published::INFO.name;
+    let test = test(name);
+    let placed = (&*test.program(), &test.placements[placement]);
+    let found = explore::<Published>(placed, model, bounds);
+    let violation = found.violation.clone().expect("it is refuted");
+    assert_eq!(violation.fault, fault);
     let models = vec![model.to_owned()];
-    let finding = Finding { test: 0, placement: 0, bounds: BOUNDS, models, violation };
+    let finding = Finding { test: 0, placement, bounds, models, violation };
     let trace = Trace::of(name, &test, &finding);
     is_kept(&format!("{name}.trace"), &trace.to_string());
     let kept = Trace::read(&trace.to_string(), subjects::explored).expect("it reads back");
@@ -74,10 +87,11 @@ fn refuted_and_repaired<Published: Protocol, Repaired: Protocol>(model: &str, fo
     assert_ne!(repaired.verdict, Verdict::Same);
 
     for bounds in [BOUNDS.evicting(), BOUNDS.tight()] {
-        let found = explore::<Repaired>(program, model, bounds);
-        assert_eq!((found.violation, found.incomplete), (None, None), "{}", Repaired::INFO.name);
-        assert!(!found.outcomes.is_empty());
+        let repaired = explore::<Repaired>(placed, model, bounds);
+        assert_eq!((repaired.violation, repaired.incomplete), (None, None), "{}", Repaired::INFO.name);
+        assert!(!repaired.outcomes.is_empty());
     }
+    found
 }
 
 #[test]
@@ -98,6 +112,13 @@ fn tc_weak_reads_a_copy_after_a_message_that_was_passed_on() {
 #[test]
 fn g_tsc_reads_a_copy_after_a_bank_has_started_its_times_again() {
     refuted_and_repaired::<zoo::lease::GTsc, zoo::lease::GTscRepaired>("sc", &[1, 0]);
+}
+
+#[test]
+fn a_write_of_rcc_waits_for_ever_for_a_timestamp() {
+    use zoo::lease::{Rcc, RccRepaired};
+    // The two words of data share a line.
+    fails_and_is_repaired::<Rcc, RccRepaired>("drf", (1, BOUNDS.evicting()), Fault::Livelock);
 }
 
 #[test]

@@ -308,7 +308,7 @@ const RCC_CLAIMS: &[Claim] = &[
 ];
 
 /// The names of the published protocols whose claims (the promised memory models) the explorer
-/// refutes.
+/// refutes by an outcome. It refutes `rcc` by a livelock.
 pub const REFUTED: [&str; 1] = ["g-tsc"];
 
 /// The mutants that are equivalent in every protocol of this module.

@@ -212,8 +212,12 @@ const fn size(name: &'static str, unit: &'static str, default: u64, about: &'sta
     Setting { name, unit, least: 1, most: 1 << 20, default, about }
 }
 
-/// The equivalent mutants (undetectable seeded faults) of the repaired protocols.
-const EQUIVALENT: &[&str] = &[HOST_EQUIVALENT, include_str!("equivalent.txt")];
+/// The equivalent mutants (undetectable seeded faults) of the protocols in which a release drains the
+/// whole S-FIFO of the L1.
+const EQUIVALENT: &[&str] =
+    &[HOST_EQUIVALENT, include_str!("equivalent.txt"), include_str!("equivalent-whole.txt")];
+/// The equivalent mutants of the protocol in which each wavefront has an S-FIFO.
+const SPLIT_EQUIVALENT: &[&str] = &[HOST_EQUIVALENT, include_str!("equivalent.txt")];
 
 /// The settings of the protocols: Table 4.1, whose sizes are for 16 banks of the L2 and of the directory.
 const SETTINGS: &[Setting] = &[
@@ -449,7 +453,7 @@ quick_release! {
     variant: Grouped, repaired: true, splits: true, missing: None,
     name: "quick-release-split",
     summary: "quick-release-groups with a FIFO for each wavefront: a release drains only its own writes",
-    claims: SPLIT_CLAIMS, sharing: Scoped, equivalent: EQUIVALENT
+    claims: SPLIT_CLAIMS, sharing: Scoped, equivalent: SPLIT_EQUIVALENT
 }
 
 quick_release! {

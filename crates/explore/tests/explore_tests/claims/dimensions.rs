@@ -31,11 +31,11 @@ const STATES_MAX: u64 = 10_000_000;
 #[test]
 fn protocols_keep_their_claims_on_all_or_a_part_of_the_dimension_programs() {
     // The first three have the same states as `denovo-b`, `hlrc` and `moesi`, because the explorer evicts
-    // in every order and has machines of its own. The others explore too few of these programs within the
-    // bounds of this test.
-    let same = ["denovo-rprio", "hlrc-noprio", "rfo"];
+    // in every order and has machines of its own. In `rcc`, a write can wait for ever beside a loop. The
+    // others explore too few of these programs within the bounds of this test.
+    let some = ["denovo-rprio", "hlrc-noprio", "rfo", "rcc"];
     let is_left_out = |name: &str| {
-        zoo::reads_stale_copies(name) || same.contains(&name) || name.starts_with("quick-release")
+        zoo::reads_stale_copies(name) || some.contains(&name) || name.starts_with("quick-release")
     };
     for (turn, info) in zoo::ALL.iter().enumerate().filter(|(_, info)| !is_left_out(info.name)) {
         let subject = subjects::explored(info.name).expect("a protocol");
