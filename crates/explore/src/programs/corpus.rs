@@ -405,6 +405,12 @@ texts! {
     "runtime/steal-steal+remote.litmus"
     "runtime/steal-steal+scoped.litmus"
     "runtime/steal-steal+unscoped.litmus"
+    "findings/g-tsc.litmus"
+    "findings/hlrc.litmus"
+    "findings/quick-release.litmus"
+    "findings/rcc.litmus"
+    "findings/stc-nv.litmus"
+    "findings/tc-weak.litmus"
 }
 
 /// The tests that come with the tool, parsed from [`SHIPPED`].

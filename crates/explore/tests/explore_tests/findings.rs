@@ -5,6 +5,7 @@
 //! `FENCEPOST_BLESS=1 cargo test --test explore_tests findings::` writes these files again.
 
 use explore::claim::Claim;
+use explore::corpus::SHIPPED;
 use explore::trace::Verdict;
 use explore::verify::{Finding, Test};
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, Trace, chart};
@@ -19,9 +20,9 @@ fn file(name: &str) -> PathBuf {
 }
 
 fn test(name: &str) -> Test {
-    let name = format!("{name}.litmus");
-    let text = std::fs::read_to_string(file(&name)).expect("the program is kept");
-    Test::read(&name, &text).expect("it is a test")
+    let path = format!("findings/{name}.litmus");
+    let (_, text) = SHIPPED.iter().find(|(shipped, _)| *shipped == path).expect("the program is shipped");
+    Test::read(&format!("{name}.litmus"), text).expect("it is a test")
 }
 
 /// Explores a placed program under a claim of the protocol `P`.

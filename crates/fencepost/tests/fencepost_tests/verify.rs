@@ -97,7 +97,7 @@ fn too_little_memory_is_refused() {
 
 #[test]
 fn the_folder_of_charts_exists_early_and_holds_only_this_run() {
-    let (found, folder) = (shipped("docs/findings/hlrc.litmus"), scratch("verify-charts"));
+    let (found, folder) = (shipped("litmus/findings/hlrc.litmus"), scratch("verify-charts"));
     let file = folder.join("file");
     fs::write(&file, "mine").unwrap();
     let (code, out, err) = verify(&with_one_test(&found, &["hlrc", "--charts", file.to_str().unwrap()]));
@@ -139,7 +139,7 @@ fn the_folder_of_charts_exists_early_and_holds_only_this_run() {
 /// the coverage.
 #[test]
 fn the_verdict_comes_first() {
-    let found = shipped("docs/findings/hlrc.litmus");
+    let found = shipped("litmus/findings/hlrc.litmus");
     let (code, out, _) = verify(&with_one_test(&found, &["hlrc"]));
     assert_eq!(code, 1);
     let at = |text: &str| out.find(text).unwrap_or_else(|| panic!("no `{text}` in\n{out}"));

@@ -61,7 +61,7 @@ const COMMANDS: &[(&str, i32)] = &[
 fn home(name: &str) -> PathBuf {
     let folder = scratch(name);
     let tree = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    fs::copy(tree.join("docs/findings/hlrc.litmus"), folder.join("hlrc.litmus")).unwrap();
+    fs::copy(tree.join("litmus/findings/hlrc.litmus"), folder.join("hlrc.litmus")).unwrap();
     fs::write(folder.join("study.toml"), STUDY).unwrap();
     fs::write(folder.join("long.toml"), STUDY.replace("4k", "4m")).unwrap();
     std::os::unix::fs::symlink(tree.join("litmus"), folder.join("litmus")).unwrap();

@@ -162,7 +162,7 @@ mod tests {
 
     #[test]
     fn findings_make_files_even_without_time_left() {
-        let text = include_str!("../../../../docs/findings/hlrc.litmus");
+        let text = include_str!("../../../../litmus/findings/hlrc.litmus");
         let mut programs = Programs::of([Test::read("hlrc.litmus", text).expect("a test")]);
         let subject = subjects::explored("hlrc").expect("a protocol");
         let found = verify::verify_programs(&subject, &mut programs, &Options::new(verify::machines()));

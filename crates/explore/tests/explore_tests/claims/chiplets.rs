@@ -15,7 +15,7 @@ const COMBINING: Bounds = Bounds::new(WritePolicy::Combining, WritePolicy::Combi
 fn tests(protocol: &str) -> Vec<Test> {
     let shipped = corpus::shipped().expect("they are tests");
     let mut tests: Vec<_> = shipped.into_iter().filter(|test| test.name.starts_with("hrf/")).collect();
-    let refuting = include_str!("../../../../../docs/findings/hlrc.litmus");
+    let refuting = include_str!("../../../../../litmus/findings/hlrc.litmus");
     tests.push(Test::read("hlrc.litmus", refuting).expect("a test"));
     if is_timed(protocol) {
         let is_explored = |test: &Test| protocol == "stc-ab-repaired" && test.name.starts_with("hrf/fig2");

@@ -133,7 +133,7 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
     ),
     (
         "fencepost verify hlrc --charts charts",
-        "fencepost verify hlrc --charts charts --litmus docs/findings/hlrc.litmus --operations 0",
+        "fencepost verify hlrc --charts charts --litmus litmus/findings/hlrc.litmus --operations 0",
         "an hour",
     ),
     (
@@ -250,7 +250,7 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
 /// Command lines that end with exit code 1, because they show a protocol that breaks its claim, a run
 /// without progress, or a race.
 pub(crate) const FOUND: &[&str] = &[
-    "fencepost verify hlrc --litmus docs/findings/hlrc.litmus --operations 0",
+    "fencepost verify hlrc --litmus litmus/findings/hlrc.litmus --operations 0",
     "fencepost verify gpu-vi --unordered --litmus litmus/caches/written-then-loaded.litmus --operations 0",
     "fencepost verify hlrc --charts charts",
     "fencepost verify --replay charts/hlrc-1.trace",
