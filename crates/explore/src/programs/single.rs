@@ -2,11 +2,11 @@
 //!
 //! In some of these programs only the end of a kernel orders the accesses, also with a step of the
 //! host between two kernels. In others, two compute units release at system scope at once, or a
-//! wavefront loads while another one acquires from the host. One
-//! program fills all ways of a cache with many ways, and another acquires while it holds lines in
-//! all of them. In others, a request loads a word that its compute unit has written and another one.
-//! The other programs test requests of many words, words of each width, values that
-//! need all bytes of a word, a dirty byte beside a stale byte, and remote operations.
+//! wavefront loads while another one acquires from the host or writes the same line. One program
+//! fills all ways of a cache with many ways, and another acquires while it holds lines in all of
+//! them. In others, a request loads a word that its compute unit has written and another one. The
+//! other programs test requests of many words, words of each width, values that need all bytes of a
+//! word, a dirty byte beside a stale byte, and remote operations.
 
 use proto::{Agent, Width};
 
@@ -35,6 +35,7 @@ pub(super) fn programs(has_remote: bool) -> Vec<Draft> {
         .chain(by_two_releases())
         .chain(between_invalidations())
         .chain(partly_written())
+        .chain(around_a_useless_fill())
         .chain(remote.into_iter().filter(|_| has_remote));
     let (text, placement) = beside_a_dirty_byte();
     all.chain([draft("beside-dirty", text, placement)]).collect()
@@ -544,4 +545,44 @@ fn partly_written() -> impl Iterator<Item = Draft> {
         let placement = Placement::new(vec![CU0; threads.len()], vec![0, 0, 0]);
         draft(name, text, placement.in_lanes())
     })
+}
+
+/// The programs in which a compute unit fetches a line that the host has written, and the acquire of
+/// another one makes the fill useless at the bank. This compute unit stores a word of the line, mostly
+/// after its acquire, and the fill must not make the bytes valid that the host has written. All words
+/// except the flags are in line 0, which is in the first band of a protocol with epochs.
+fn around_a_useless_fill() -> impl Iterator<Item = Draft> {
+    let [_, system] = SCOPES;
+    let fence = |order: &str| {
+        format!("atomic_work_item_fence(CLK_GLOBAL_MEM_FENCE, memory_order_{order}, {system});\n  ")
+    };
+    let load = format!("int r1 = atomic_load_explicit(y, memory_order_relaxed, {system});\n  ");
+    let (read, seen) = ("int r0 = *x;", "1:r0=1");
+    let tell = format!("atomic_store_explicit(g, 1, memory_order_release, {system});");
+    let told = format!("  await(g == 1, memory_order_acquire, {system});\n  int r0 = *w;\n");
+    let (acquire, write) = (format!("await(f == 1, memory_order_acquire, {system});\n  "), "*w = 1;\n  ");
+    let first = format!("{acquire}{write}");
+    let all = [
+        ("acquired", format!("{write}{acquire}{read}"), "", seen),
+        ("written", format!("{first}{read}"), "", seen),
+        ("written-acquired", format!("{first}{}{read}", fence("acquire")), "", seen),
+        ("written-flushed", format!("{first}{}{read}", fence("release")), "", seen),
+        ("written-passed", format!("{first}{load}{read}"), "", seen),
+        ("written-told", format!("{first}{tell}"), &*told, "0:r0=1"),
+    ];
+    let flags = "global atomic_int* f, global atomic_int* g, global atomic_int* y";
+    let parameters = format!("global int* x, global int* z, global int* w, {flags}");
+    let drafts = all.map(|(name, of_device, of_host, seen)| {
+        let text = format!(
+            "OPENCL useless-fill-{name}\n\n{{ }}\n\n\
+             P0 ({parameters}) {{\n  *x = 1;\n  \
+             atomic_store_explicit(f, 1, memory_order_release, {system});\n{of_host}}}\n\n\
+             P1 ({parameters}) {{\n  {of_device}\n}}\n\n\
+             P2 ({parameters}) {{\n  int r0 = *z;\n}}\n\n\
+             scopeTree (device (work_group P1) (work_group P2))\n\nforall ({seen})\n"
+        );
+        let placement = Placement::new(vec![HOST, CU0, CU1], vec![0, 0, 0, 1, 2, 0]);
+        draft(&format!("useless-fill-{name}"), text, placement)
+    });
+    drafts.into_iter()
 }

@@ -61,7 +61,7 @@ const GROWTH_MAX: u64 = 4;
 /// take for ever.
 const PASSES: [u64; 4] = [20_000, 200_000, 1_000_000, 10_000_000];
 /// A number of states that the last pass may have for all mutants together.
-const LAST_PASS_STATES: u64 = 600_000_000;
+const LAST_PASS_STATES: u64 = 300_000_000;
 /// The number of passes for a mutant that the protocol argues to be equivalent (undetectable).
 const ARGUED_PASSES: usize = 3;
 /// The maximum sum of the states of the runs of a pass that have killed other mutants. The limit of

@@ -186,13 +186,9 @@ const APART: [((Dimension, &str), &[Values], &str); 8] = [
     ),
     (
         (Dimension::Operations, "fence"),
-        &[
-            (Dimension::Line, &["words that different compute units or hosts write"]),
-            (Dimension::Units, &["3", "4"]),
-            (Dimension::Wavefronts, &["3"]),
-        ],
-        "here, only the short programs and those with a load between two invalidations have fences; the \
-         family `message` has fences beside a third thread, on every machine",
+        &[(Dimension::Units, &["3", "4"]), (Dimension::Wavefronts, &["3"])],
+        "here, only the short programs, those with a load between two invalidations and those with a useless \
+         fill have fences; the family `message` has fences beside a third thread, on every machine",
     ),
     (
         (Dimension::Evictions, "at any time"),
