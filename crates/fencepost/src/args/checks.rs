@@ -202,9 +202,10 @@ pub(crate) struct VerifyArguments {
     /// passes data to all others. See docs/verification.md
     #[arg(long, conflicts_with_all = ["litmus", "operations", "test_size", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "charts", "record", "resume", "memory", "replay"])]
     pub(crate) cutoff: bool,
-    /// Show what the verdict covers: for each family of programs, the number of programs and states
-    /// and, with --mutants, of killed mutants; for each dimension of programs and machines and each of
-    /// its values, the number of runs and states; and the pairs of values that no run has together
+    /// Show what the verdict covers: for each family of programs, the number of programs and states;
+    /// with --mutants, also the number of killed mutants, and the mutants that no run has reached; for
+    /// each dimension of programs and machines and each of its values, the number of runs and states;
+    /// and the pairs of values that no run has together
     #[arg(long)]
     pub(crate) explain: bool,
     /// The maximum memory, such as 512M or 8G, for all tests that are explored at the same time. A

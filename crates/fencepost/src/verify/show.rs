@@ -15,7 +15,8 @@ use crate::words::{counted, grouped, plural};
 
 /// Prints the verdict, then the findings (counterexamples), then the coverage.
 ///
-/// With `explain`, the number of programs of the family `dimensions` follows, and then two tables.
+/// With `explain`, the coverage names the mutants that no run has reached, the number of programs of
+/// the family `dimensions` follows, and then two tables.
 /// The first table has the families of programs. The second table has the dimensions of programs and
 /// machines and, for each value of a dimension, the number of runs and the number of states with
 /// this value.
@@ -38,7 +39,7 @@ pub(super) fn show(
     show_findings(verified, out)?;
     show_counts(verified, seconds, out)?;
     if let Some(mutants) = &verification.mutants {
-        show_mutants(verification.protocol, mutants, out)?;
+        show_mutants(verification.protocol, mutants, arguments.explain, out)?;
     } else if arguments.mutants {
         writeln!(out, "  no faults are seeded, because every claim is refuted")?;
     }
@@ -174,7 +175,12 @@ fn show_counts(verified: &Verified<'_>, seconds: f64, out: &mut dyn Write) -> Re
     Ok(())
 }
 
-fn show_mutants(protocol: &str, mutants: &Mutants, out: &mut dyn Write) -> Result<(), Failure> {
+fn show_mutants(
+    protocol: &str,
+    mutants: &Mutants,
+    explain: bool,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     writeln!(
         out,
         "  {} of {} mutants killed, {} survive, {} undecided; not in the total: {} unreached, {} outside every claim, \
@@ -204,6 +210,9 @@ fn show_mutants(protocol: &str, mutants: &Mutants, out: &mut dyn Write) -> Resul
     }
     for name in &mutants.survivors {
         writeln!(out, "    survives: {name}")?;
+    }
+    for name in mutants.unreached.iter().filter(|_| explain) {
+        writeln!(out, "    unreached: {name}")?;
     }
     for name in &mutants.misargued {
         writeln!(out, "    argued to be equivalent to the protocol, but killed by a test: {name}")?;

@@ -196,6 +196,12 @@ fn seeded_faults_are_counted_and_survivors_fail_the_check() {
     assert!(count("kills") > 5 && count("survivors") > 5 && count("undecided") == 0, "{mutants}");
     let kill = mutants["kills"][0]["by"].as_str().unwrap();
     assert!(kill.contains("told-where.litmus: "), "{kill}");
+    let named = |options: &[&str]| {
+        let (_, out, _) = verify(&with_one_test(&test, &[&["no-l1", "--mutants"], options].concat()));
+        out.matches("    unreached: ").count()
+    };
+    assert_eq!((named(&[]), named(&["--explain"])), (0, count("unreached")));
+    assert!(count("unreached") > 0, "{mutants}");
 }
 
 #[test]
