@@ -41,7 +41,7 @@ const LEASES_LENGTH_MAX: usize = 9;
 
 /// The maximum number of states of a protocol with epochs or leases in this test. It bounds the time
 /// that one more protocol adds to the tests.
-const TIMED_STATES_MAX: u64 = 4_000_000;
+const TIMED_STATES_MAX: u64 = 5_000_000;
 
 /// The number of instructions of a test.
 fn length(test: &verify::Test) -> usize {
