@@ -2,11 +2,12 @@
 //!
 //! In some of these programs only the end of a kernel orders the accesses, also with a step of the
 //! host between two kernels. In others, two compute units release at system scope at once, or a
-//! wavefront loads while another one acquires from the host or writes the same line. One program
-//! fills all ways of a cache with many ways, and another acquires while it holds lines in all of
-//! them. In others, a request loads a word that its compute unit has written and another one. The
-//! other programs test requests of many words, words of each width, values that need all bytes of a
-//! word, a dirty byte beside a stale byte, and remote operations.
+//! wavefront loads while another one acquires from the host. In others, a compute unit acquires from
+//! the host and writes a line that another compute unit fetches. One program fills all ways of a cache
+//! with many ways, and another acquires while it holds lines in all of them. In others, a request
+//! loads a word that its compute unit has written and another one. The other programs test requests
+//! of many words, words of each width, values that need all bytes of a word, a dirty byte beside a
+//! stale byte, and remote operations.
 
 use proto::{Agent, Width};
 
@@ -547,9 +548,9 @@ fn partly_written() -> impl Iterator<Item = Draft> {
     })
 }
 
-/// The programs in which a compute unit fetches a line that the host has written, and the acquire of
-/// another one makes the fill useless at the bank. This compute unit stores a word of the line, mostly
-/// after its acquire, and the fill must not make the bytes valid that the host has written. All words
+/// The programs in which a compute unit fetches a line while the host writes it, and the acquire of
+/// another compute unit makes the fill useless at the bank. The acquiring compute unit also stores a
+/// word of the line, mostly after its acquire. The fill must not make old bytes valid. All words
 /// except the flags are in line 0, which is in the first band of a protocol with epochs.
 fn around_a_useless_fill() -> impl Iterator<Item = Draft> {
     let [_, system] = SCOPES;
