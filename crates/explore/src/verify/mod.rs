@@ -18,8 +18,8 @@ use proto::Info;
 use proto::issue::IssueRule;
 
 use crate::machine::bounds::Bounds;
-use crate::mutants::Mutants;
 use crate::mutants::rows::{self, RowName, RowSet};
+use crate::mutants::{self, Mutants};
 use crate::parallel::pull;
 use crate::programs::claim::Claim;
 pub use crate::programs::test::{Machines, Spread, Test, TestSize};
@@ -171,13 +171,18 @@ pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Resul
 /// Verifies the protocol with these programs, which are generated during the verification.
 ///
 /// # Errors
-/// If the protocol claims an unknown model.
+/// If the protocol claims an unknown model, or if no mutant has the chosen name.
 pub fn verify_programs(
     subject: &Subject,
     programs: &mut Programs,
     options: &Options<'_>,
 ) -> Result<Verification, String> {
     let claims = Claim::all_of(&subject.info)?;
+    if let Some(part) = options.mutants
+        && !mutants::all(subject).iter().any(|mutant| mutant.name.contains(part))
+    {
+        return Err(format!("no mutant of {} has a name that contains '{part}'", subject.info.name));
+    }
     let done = AtomicUsize::new(0);
     let feed = Feed::new(programs, options.stop);
     let tested = pull(
@@ -266,12 +271,12 @@ pub fn verify_programs(
         verification.dimensions.covered.push(text);
     }
     // What a program detects in a protocol without a valid claim says nothing about a claim.
-    if options.mutants && !verification.is_refuted() {
+    if let Some(part) = options.mutants.filter(|_| !verification.is_refuted()) {
         let sound = runs.iter().copied().filter(|run| run.is_sound).map(|run| {
             let test = &tested[run.test];
             trials::Witness { run, synchronized: test.synchronized }
         });
-        verification.mutants = Some(trials::kill(subject, tests, &sound.collect::<Vec<_>>(), options));
+        verification.mutants = Some(trials::kill(subject, part, tests, &sound.collect::<Vec<_>>(), options));
     }
     let ran = tested.iter().enumerate().filter(|(_, t)| !t.runs.is_empty()).map(|(at, t)| Ran {
         name: &tests[at].name,

@@ -14,8 +14,9 @@ pub struct Options<'a> {
     pub memory_bytes: u64,
     /// The maximum number of states of one exploration.
     pub states_max: u64,
-    /// Whether the verification also seeds faults at its end, to see if the tests detect them.
-    pub mutants: bool,
+    /// If it is given, the verification also seeds faults at its end, to see if the tests detect them:
+    /// all faults whose name contains this text.
+    pub mutants: Option<&'a str>,
     /// A function that all jobs call now and then; if it returns true, the verification ends.
     pub stop: &'a (dyn Fn() -> bool + Sync),
     /// A function that is called now and then. It gets the number of finished tests, and later,
@@ -33,7 +34,7 @@ impl Options<'_> {
             jobs: 1,
             memory_bytes: 1 << 30,
             states_max: u64::MAX,
-            mutants: false,
+            mutants: None,
             stop: &|| false,
             progress: &|_| {},
         }

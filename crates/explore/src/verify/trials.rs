@@ -98,9 +98,10 @@ struct Trial {
     status: Option<MutantStatus>,
 }
 
-/// Tries to kill every mutant with the runs, in several passes.
+/// Tries to kill every mutant whose name contains `part` with the runs, in several passes.
 pub(crate) fn kill(
     subject: &Subject,
+    part: &str,
     tests: &[Arc<Test>],
     witnesses: &[Witness<'_>],
     options: &Options<'_>,
@@ -109,7 +110,7 @@ pub(crate) fn kill(
     by_size.sort_by_key(|&at| witnesses[at].run.states);
     let trials = Trials { subject, tests, witnesses, by_size, options };
     let (mut seeded, mut unseeded) = (Vec::new(), Vec::new());
-    for mutant in mutants::all(subject) {
+    for mutant in mutants::all(subject).into_iter().filter(|mutant| mutant.name.contains(part)) {
         match trials.why_unseeded(&mutant) {
             Some(why) => unseeded.push((mutant.name, why.to_owned())),
             None => seeded.push(mutant),

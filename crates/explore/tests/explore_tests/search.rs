@@ -134,7 +134,7 @@ fn options(stop: &(dyn Fn() -> bool + Sync)) -> Options<'_> {
         jobs: 2,
         memory_bytes: 1 << 30,
         states_max: u64::MAX,
-        mutants: false,
+        mutants: None,
         stop,
         progress: &|_| {},
     }

@@ -113,6 +113,7 @@ pub(crate) struct LitmusArguments {
   fencepost verify --all --mutants --jobs 2 --memory 8G
   fencepost verify --all --mutants --record results.toml --resume
   fencepost verify vi --litmus litmus/hrf --operations 0 --charts charts
+  fencepost verify vi --mutants='Inv in V'
   fencepost verify vi --sample 2000 --seed 7
   fencepost verify vi --cutoff
   fencepost verify --replay charts/hlrc-1.trace
@@ -195,9 +196,9 @@ pub(crate) struct VerifyArguments {
     #[arg(long)]
     pub(crate) unordered: bool,
     /// After the verification, seed a fault into each row and step, and count the mutants that are
-    /// killed
-    #[arg(long)]
-    pub(crate) mutants: bool,
+    /// killed. With a text, try only the mutants whose names contain this text
+    #[arg(long, value_name = "TEXT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
+    pub(crate) mutants: Option<String>,
     /// Instead of the verification, check some programs with any number of compute units: one unit
     /// passes data to all others. See docs/verification.md
     #[arg(long, conflicts_with_all = ["litmus", "operations", "test_size", "sample", "seed", "no_symmetry", "chiplets", "kernels", "hosts", "preemptions", "unordered", "mutants", "explain", "charts", "record", "resume", "memory", "replay"])]

@@ -37,6 +37,10 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
     if arguments.cutoff {
         return cutoff::cutoff(arguments, out);
     }
+    if arguments.record.is_some() && arguments.mutants.as_ref().is_some_and(|part| !part.is_empty()) {
+        let why = "--record needs all mutants, so it does not go with a text for --mutants";
+        return Err(Failure::BadInput(String::from(why)));
+    }
     let mut question = question(arguments)?;
     if let (Some(path), true) = (&arguments.record, arguments.resume) {
         let (records, digest) = (verified::read(path)?, question.digest());
@@ -118,7 +122,7 @@ fn question(arguments: &VerifyArguments) -> Result<Question, Failure> {
         chiplets: arguments.chiplets,
         preemptions: arguments.preemptions,
         overtaking: arguments.unordered,
-        mutants: arguments.mutants,
+        mutants: arguments.mutants.clone(),
         jobs: arguments.jobs.map_or_else(cores, NonZeroUsize::get),
         memory_bytes: arguments.memory,
     })

@@ -40,7 +40,7 @@ pub(super) fn show(
     show_counts(verified, seconds, out)?;
     if let Some(mutants) = &verification.mutants {
         show_mutants(verification.protocol, mutants, arguments.explain, out)?;
-    } else if arguments.mutants {
+    } else if arguments.mutants.is_some() {
         writeln!(out, "  no faults are seeded, because every claim is refuted")?;
     }
     show_rows(verification, out)?;

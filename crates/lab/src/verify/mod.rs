@@ -55,9 +55,9 @@ pub struct Question {
     /// Whether messages in a channel between two controllers may overtake one another, even if the
     /// protocol assumes FIFO channels.
     pub overtaking: bool,
-    /// Whether the verification seeds faults after it has checked the claims, to see if the tests
-    /// find the faults.
-    pub mutants: bool,
+    /// If it is given, the verification seeds faults after it has checked the claims, to see if the
+    /// tests find the faults: all faults whose name contains this text.
+    pub mutants: Option<String>,
     /// The number of tests that are explored at the same time.
     pub jobs: usize,
     /// The maximum memory, in bytes, that all tests explored at the same time may use together.
@@ -270,7 +270,7 @@ impl<'v> ReadyProtocol<'v> {
             jobs: question.jobs,
             memory_bytes: question.memory_bytes(),
             states_max: u64::MAX,
-            mutants: question.mutants,
+            mutants: question.mutants.as_deref(),
             stop,
             progress,
         };
@@ -310,7 +310,7 @@ mod tests {
             chiplets: 1,
             preemptions: 0,
             overtaking: false,
-            mutants: false,
+            mutants: None,
             jobs: 1,
             memory_bytes: None,
         }
@@ -328,7 +328,7 @@ mod tests {
             question(Some(4), None),
             question(None, Some(TestSize::All)),
             Question { tests: vec![test], ..asked.clone() },
-            Question { mutants: true, ..asked.clone() },
+            Question { mutants: Some(String::new()), ..asked.clone() },
             Question { jobs: 2, ..asked.clone() },
         ] {
             assert_ne!(other.digest(), digest, "{other:?}");

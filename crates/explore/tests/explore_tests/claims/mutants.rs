@@ -36,7 +36,7 @@ fn arguments_name_only_existing_faults() {
 #[test]
 fn faults_of_no_l1_are_killed_and_no_argument_is_wrong() {
     let subject = subjects::explored("no-l1").expect("a protocol");
-    let options = Options { mutants: true, ..Options::new(verify::machines_of(&subject.info)) };
+    let options = Options { mutants: Some(""), ..Options::new(verify::machines_of(&subject.info)) };
     let tests = tests();
     assert_eq!(tests.len(), TESTS.len());
     let mutants = verify::verify(&subject, &tests, &options).expect("known models").mutants.expect("seeded");
@@ -123,7 +123,7 @@ exists (0:r0=0 /\\ 2:r0=1)
 fn seeded(kernels: u8, preemptions: u8) -> Mutants {
     let subject = subjects::explored("vi").expect("a protocol");
     let machines = verify::machines_of(&subject.info).into_iter().map(|b| b.preempting(preemptions));
-    let options = Options { mutants: true, ..Options::new(machines.collect()) };
+    let options = Options { mutants: Some(""), ..Options::new(machines.collect()) };
     let tests =
         BETWEEN.iter().enumerate().map(|(at, text)| Test::read(&format!("{at}"), text).expect("a test"));
     let mut programs = Programs::of(tests).spread(Spread { kernels, ..Spread::default() });
