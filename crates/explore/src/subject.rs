@@ -55,6 +55,8 @@ pub struct Subject {
     /// The settings that differ between the machines of the random tester; see
     /// [`Protocol::TESTED`].
     pub(crate) tested: &'static [(&'static str, &'static [u64])],
+    /// The shipped tests that were written for the protocol; see [`Protocol::OWN_TESTS`].
+    pub own_tests: &'static [&'static str],
     pub(crate) stations: Make,
     pub(crate) stressed: MakeStressed,
 }
@@ -73,6 +75,7 @@ impl Subject {
             rebased: P::REBASED,
             settings: P::EXPLORED,
             tested: P::TESTED,
+            own_tests: P::OWN_TESTS,
             stations: stations::of::<P>,
             stressed: stressed::of::<P>,
         }

@@ -24,7 +24,7 @@ use crate::worker::Worker;
 /// time come first. The list has at least one protocol of each folder of `zoo` that offers
 /// protocols by name. Some protocols have claims that do not hold. If a program refutes a claim of
 /// the protocol without a seeded fault, the program is not used to test mutants.
-pub const PROTOCOLS: [&str; 24] = [
+pub const PROTOCOLS: [&str; 26] = [
     "vi",
     "no-l1",
     "vi-targeted",
@@ -42,6 +42,8 @@ pub const PROTOCOLS: [&str; 24] = [
     "rcc-repaired",
     "g-tsc-repaired",
     "stc-mb-repaired",
+    "stc-ab-repaired",
+    "stc-nv-repaired",
     "moesi",
     "wt",
     "apu-no-l1",

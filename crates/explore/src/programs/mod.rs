@@ -65,8 +65,11 @@ type Families = Vec<Box<dyn Iterator<Item = Batch> + Send>>;
 #[derive(Default)]
 pub struct Programs {
     tests: Vec<Arc<Test>>,
-    /// The numbers of the tests that are explored before all others: the dimension programs.
+    /// The numbers of the tests that are explored before all others: the tests that were written for
+    /// the protocol, and the dimension programs.
     first: Range<usize>,
+    /// The number of dimension programs.
+    dimensions: usize,
     /// The families (sets of programs made in the same way) that still have programs, in reverse
     /// order: the next family is the last element.
     families: Families,
@@ -113,6 +116,7 @@ impl Programs {
         let tests = dimensions::dimensions(claims).into_iter();
         self.tests.extend(tests.map(|test| Arc::new(test.spread(spread))));
         self.first = start..self.tests.len();
+        self.dimensions = self.first.len();
         self
     }
 
@@ -144,20 +148,26 @@ impl Programs {
         Programs { tests: self.tests.into_iter().map(of).collect(), spread, ..self }
     }
 
-    /// These programs without those of larger sizes.
+    /// These programs without those of larger sizes. The tests with the names `own` stay, whatever
+    /// their size, and are explored before all others. The other tests that were not generated are
+    /// explored in the order of their weights, so that many short tests come early.
     #[must_use]
-    pub fn of_size(mut self, size: TestSize) -> Programs {
-        if size == TestSize::All {
-            return Programs { size, ..self };
-        }
-        let fits = |test: &Arc<Test>| test.size() <= size;
-        let count = |tests: &[Arc<Test>]| tests.iter().filter(|test| fits(test)).count();
-        let start = count(&self.tests[..self.first.start]);
-        self.first = start..start + count(&self.tests[self.first.clone()]);
+    pub fn of_size(self, size: TestSize, own: &[&str]) -> Programs {
         let all = self.tests.len();
-        self.tests.retain(fits);
-        self.left_out += all - self.tests.len();
-        Programs { size, ..self }
+        let fits = |test: &Arc<Test>| size == TestSize::All || test.size() <= size;
+        let (mut given, mut dimensions) = (self.tests, Vec::new());
+        if !self.first.is_empty() {
+            dimensions = given.split_off(self.first.start);
+        }
+        let (own, mut tests): (Vec<_>, Vec<_>) =
+            given.into_iter().partition(|test| own.contains(&test.name.as_str()));
+        tests.retain(fits);
+        tests.sort_by_cached_key(|test| test.weight());
+        dimensions.retain(fits);
+        let (start, dimensions_count) = (tests.len(), dimensions.len());
+        tests.extend(own.into_iter().chain(dimensions));
+        let left_out = self.left_out + all - tests.len();
+        Programs { first: start..tests.len(), dimensions: dimensions_count, tests, size, left_out, ..self }
     }
 
     /// The number of tests so far that were left out because they are large.
@@ -191,7 +201,7 @@ impl Programs {
     /// The number of dimension programs (which differ in word widths, requests and machine shapes).
     #[must_use]
     pub fn dimensions(&self) -> usize {
-        self.first.len()
+        self.dimensions
     }
 
     /// The number of the test at this position in the order of exploration.
@@ -448,8 +458,8 @@ mod tests {
             while feed.next().is_some() {}
             programs
         };
-        let (all, short, small) =
-            (ran(of()), ran(of().of_size(TestSize::Short)), ran(of().of_size(TestSize::Small)));
+        let [all, short, small] =
+            [TestSize::All, TestSize::Short, TestSize::Small].map(|size| ran(of().of_size(size, &[])));
         let is_of_device = |agent: &&Agent| !matches!(agent, Agent::Host(_));
         let threads = |test: &Test| test.placements[0].agents.iter().filter(is_of_device).count();
         let counts = |instr: &&Instr| !matches!(instr, Instr::Barrier(_));

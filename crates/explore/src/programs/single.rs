@@ -525,22 +525,27 @@ fn between_invalidations() -> impl Iterator<Item = Draft> {
 
 /// The programs in which one request loads a word that the thread has just stored and another word of
 /// the line: of a line that is not in the cache, of a line that is, and of a line that another
-/// wavefront fetches while a third one does the same with a third word.
+/// wavefront fetches while a third one does the same with a third word. The other word is not zero,
+/// because missing bytes are zero.
 fn partly_written() -> impl Iterator<Item = Draft> {
     let parameters = "global int* x, global int* y, global int* z";
     let code = |word: &str| format!("  *{word} = 1;\n  int r0 = *{word};\n  int r1 = *z;\n");
     let loads = "  int r2 = *z;\n";
     let all = [
-        ("part", vec![code("x")], "0:r0=1"),
-        ("part-of-copy", vec![[loads, &*code("x")].concat()], "0:r0=1"),
-        ("part-of-fetched", vec![loads.to_owned(), code("x"), code("y")], "1:r0=1 /\\ 2:r0=1"),
+        ("part", vec![code("x")], "0:r0=1 /\\ 0:r1=2"),
+        ("part-of-copy", vec![[loads, &*code("x")].concat()], "0:r0=1 /\\ 0:r1=2"),
+        (
+            "part-of-fetched",
+            vec![loads.to_owned(), code("x"), code("y")],
+            "1:r0=1 /\\ 1:r1=2 /\\ 2:r0=1 /\\ 2:r1=2",
+        ),
     ];
     all.into_iter().map(move |(name, threads, seen)| {
         let groups = (0..threads.len()).map(|thread| format!(" P{thread}")).collect::<String>();
         let code = threads.iter().enumerate();
         let code = code.map(|(thread, code)| format!("P{thread} ({parameters}) {{\n{code}}}\n\n"));
         let text = format!(
-            "OPENCL {name}\n\n{{ }}\n\n{}scopeTree (device (work_group{groups}))\n\nforall ({seen})\n",
+            "OPENCL {name}\n\n{{\n[z] = 2;\n}}\n\n{}scopeTree (device (work_group{groups}))\n\nforall ({seen})\n",
             code.collect::<String>()
         );
         let placement = Placement::new(vec![CU0; threads.len()], vec![0, 0, 0]);

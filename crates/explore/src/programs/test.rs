@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use litmus::generate::{Generated, ProgramSkeleton};
 use litmus::parse::TextError;
-use litmus::program::{Instr, Level, Program};
+use litmus::program::{Instr, Level, Program, Thread};
 use proto::{Agent, Hosts, Info};
 
 use crate::machine::bounds::Shape;
@@ -240,6 +240,14 @@ impl Test {
             count if count <= SHORT_MAX => TestSize::Short,
             _ => TestSize::All,
         }
+    }
+
+    /// A measure of the number of states of the program: the number of combinations of places at which
+    /// its threads can be.
+    #[must_use]
+    pub fn weight(&self) -> u64 {
+        let places = |thread: &Thread| thread.code.len() as u64 + 1;
+        self.program().threads.iter().map(places).fold(1, u64::saturating_mul)
     }
 
     /// The text of the program before its transformation, and the transformation.

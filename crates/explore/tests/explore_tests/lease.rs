@@ -5,13 +5,14 @@
 use explore::claim::Claim;
 use explore::verify::{self, Machines, Options, Status, Test};
 use explore::{Bounds, Exploration, Explorer, Fault, Limits, Placement, Requirements, Subject, corpus};
+use proto::issue::IssueRule;
 use proto::parts::Host;
 use proto::{
     Agent, Claim as Claimed, Info, Kind, Levels, NodeId, PlanKey, Protocol, Setting, Settings, WritePolicy,
 };
 use proto::{PlansView, TableView, protocol_nodes};
 use zoo::lease::{
-    Bank, GTscRepaired, L1, Params, Rcc, RccRepaired, Rollover, ToBank, ToL1, ToRollover, short,
+    Bank, GTscRepaired, L1, Params, Rcc, RccRepaired, Rollover, ToBank, ToL1, ToRollover, long, short,
 };
 use zoo::parts;
 
@@ -239,6 +240,33 @@ fn a_request_that_is_under_way_during_a_rollover_loses_its_old_time() {
     }
 }
 
+/// The stores of P0 displace the lines of its loads, which both begin at the largest timestamp.
+const DISPLACED: &str = "OPENCL displaced
+{ [y] = 0; [x] = 0; [z] = 0; [w] = 0; }
+
+P0@wg 0, dev 0 (global int* x, global atomic_int* y, global int* z, global int* w) {
+  int r0 = *x;
+  int r1 = atomic_load_explicit(y, memory_order_relaxed, memory_scope_device);
+  *z = 1;
+  *w = 1;
+}
+
+P1@wg 0, dev 0 (global atomic_int* y) {
+  atomic_fetch_add_explicit(y, 1, memory_order_relaxed, memory_scope_device);
+  atomic_fetch_add_explicit(y, 1, memory_order_relaxed, memory_scope_device);
+  atomic_fetch_add_explicit(y, 1, memory_order_relaxed, memory_scope_device);
+}
+
+exists (y=3)
+";
+
+#[test]
+fn a_request_that_waits_during_two_rollovers_does_not_get_its_old_time_back() {
+    let bounds = BOUNDS.tight().core(IssueRule::Gpu);
+    assert_eq!(fault_within::<short::LacksVoids>(DISPLACED, bounds), Some(Fault::Livelock));
+    assert_eq!(fault_within::<short::RccRepaired>(DISPLACED, bounds), None);
+}
+
 /// The maximum number of threads of the programs for whole claims.
 const THREADS_MAX: usize = 2;
 
@@ -264,4 +292,38 @@ fn the_weak_form_keeps_its_claims() {
 #[test]
 fn the_repaired_protocol_keeps_its_claims_with_timestamps_of_one_bit() {
     keeps_its_claims(&Subject::of::<short::RccRepaired>(), &["hrf/", "opencl/", "ptx/"]);
+}
+
+/// P0 loads x again after its lease has ended. P1 then writes x at a time after this load, when its
+/// lease of y has ended.
+const RENEWED: &str = "OPENCL renewed
+{ }
+
+P0@wg 0, dev 0 (global int* x, global int* y) {
+  int r0 = *x;
+  *y = 1;
+  int r1 = *x;
+}
+
+P1@wg 1, dev 0 (global int* x, global int* y, global int* z) {
+  *z = 1;
+  int r0 = *y;
+  *x = 1;
+  int r1 = *y;
+}
+
+exists (0:r1=0 /\\ 1:r1=0)
+";
+
+/// With timestamps of two bits, as in other explorations, no time is late enough.
+#[test]
+fn a_renewal_extends_the_lease_also_at_the_bank() {
+    let subject = Subject::of::<long::RccRepaired>();
+    let name = "A line in an L2 bank: Renew in V, without Lease";
+    let options = Options { mutants: Some(name), ..Options::new(vec![BOUNDS]) };
+    let test = Test::read("renewed", RENEWED).expect("a litmus test");
+    let verification = verify::verify(&subject, &[test], &options).expect("known models");
+    assert!(!verification.is_refuted());
+    let mutants = verification.mutants.expect("seeded");
+    assert_eq!(mutants.killed.iter().map(|(killed, _)| killed.as_str()).collect::<Vec<_>>(), [name]);
 }

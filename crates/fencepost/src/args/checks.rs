@@ -158,7 +158,8 @@ pub(crate) struct VerifyArguments {
     /// epochs, logical times or coherent caches of hosts, whose programs have many more states]
     #[arg(long, value_name = "N", value_parser = whole::<u8>(0, 6))]
     pub(crate) operations: Option<u8>,
-    /// Which tests and generated programs to check [default: small for a protocol with logical times
+    /// Which tests and generated programs to check; the tests that were written for a protocol are
+    /// checked whatever their size [default: small for a protocol with logical times
     /// or epochs, short for a protocol with coherent caches of hosts, and otherwise all]
     #[arg(long, value_name = "SIZE")]
     pub(crate) test_size: Option<TestSize>,

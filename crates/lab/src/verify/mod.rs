@@ -135,11 +135,11 @@ pub fn cutoffs(protocol: &str, options: cutoff::Options<'_>) -> Result<Vec<Cutof
 
 /// Programs that were generated for a protocol. The key has the memory models that the protocol
 /// claims, whether scopes have an effect in the protocol, the maximum number of operations, the size
-/// of the tests, and the numbers of kernels and hosts. If the next protocol has the same key, the same
-/// programs are used for it.
+/// of the tests, the tests that were written for the protocol, and the numbers of kernels and hosts.
+/// If the next protocol has the same key, the same programs are used for it.
 #[derive(Debug)]
 struct ProgramSet {
-    key: (Vec<&'static str>, bool, u8, TestSize, Spread),
+    key: (Vec<&'static str>, bool, u8, TestSize, &'static [&'static str], Spread),
     programs: Programs,
 }
 
@@ -212,7 +212,7 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
     let spread = Spread { kernels: question.kernels, hosts };
     let operations = question.operations_of(subject);
     let size = question.test_size_of(subject);
-    let key = (models, scopes_matter, operations, size, spread);
+    let key = (models, scopes_matter, operations, size, subject.own_tests, spread);
     // Only the programs of the previous protocol are kept, because they may need much memory.
     if let Some(last) = last.filter(|last| last.key == key) {
         return Ok(last);
@@ -224,7 +224,7 @@ fn programs(question: &Question, last: Option<ProgramSet>, subject: &Subject) ->
         programs = programs.and_generated(&claims, scopes_matter, usize::from(operations), question.symmetry);
     }
     programs = programs.and_sampled(&claims, scopes_matter, question.sample, question.seed);
-    Ok(ProgramSet { key, programs: programs.of_size(size).spread(spread) })
+    Ok(ProgramSet { key, programs: programs.of_size(size, subject.own_tests).spread(spread) })
 }
 
 /// A protocol that is ready for verification.
@@ -333,6 +333,32 @@ mod tests {
         ] {
             assert_ne!(other.digest(), digest, "{other:?}");
         }
+    }
+
+    #[test]
+    fn the_own_tests_of_a_protocol_stay_although_they_are_large() {
+        let shipped = corpus::shipped().expect("tests");
+        let mut large = 0;
+        for info in zoo::ALL {
+            let subject = subjects::explored(info.name).expect("a protocol");
+            for &own in subject.own_tests {
+                let test = shipped.iter().find(|test| test.name == own).expect("a shipped test");
+                large += usize::from(test.size() > subject.test_size());
+            }
+        }
+        assert!(large > 0);
+        let question = Question { tests: shipped, ..question(Some(0), None) };
+        let of = |name: &str| {
+            let subject = subjects::explored(name).expect("a protocol");
+            let programs = programs(&question, None, &subject).expect("programs").programs;
+            subject
+                .own_tests
+                .iter()
+                .filter(|own| programs.tests().iter().any(|test| test.name == **own))
+                .count()
+        };
+        let own = subjects::explored("rcc").expect("a protocol").own_tests.len();
+        assert_eq!((of("rcc"), of("g-tsc-repaired"), of("stc-nv")), (own, own, 0));
     }
 
     #[test]

@@ -317,6 +317,9 @@ pub trait Protocol: Copy + Eq + Hash + Debug + 'static {
     /// take the values of a setting in turn. These values replace those of [`Protocol::EXPLORED`]:
     /// the tester makes no search, so its buffers and clocks may be larger.
     const TESTED: &'static [(&'static str, &'static [u64])] = &[];
+    /// The names of the shipped litmus tests that were written for this protocol. A verification
+    /// explores them even if they are larger than the tests that it explores by default.
+    const OWN_TESTS: &'static [&'static str] = &[];
     /// Whether [`Protocol::disagreement`] checks anything. If not, the explorer (the program that
     /// tries every schedule) does not collect the lines of all controllers.
     const AGREES: bool = false;

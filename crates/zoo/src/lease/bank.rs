@@ -1,5 +1,6 @@
 //! A bank of the L2, with the versions and leases of its lines.
 
+use super::clock::Receiver;
 use super::tables::{BankAction, BankEvent, BankState, BankTable};
 use super::{Lease, Leased, Params, ROLLOVER, ToBank, ToL1, ToRollover};
 use crate::parts::{self, Answer, BankAccess, BankLines, FIRST, ResourceNeeds, answer_bytes};
@@ -34,6 +35,11 @@ pub struct Bank {
     is_stopped: bool,
     /// The current epoch, which changes when the times start again at zero.
     epoch: bool,
+    /// The accesses that wait in this bank and for which it has requested a rollover (a restart of all
+    /// timestamps at zero), if such accesses lose their times. The value says whether the rollover has
+    /// taken place. Then the time of the access has no meaning, even if a second rollover makes its
+    /// epoch the current one again.
+    rolled: BTreeMap<(NodeId, Receiver), bool>,
 }
 
 /// The requests for a flush of the bank. Those in `now` wait for the flush under way, until memory
@@ -52,6 +58,17 @@ pub struct TimedAccess<'a> {
     now: u32,
     /// The version of the L1's copy of the line. `None` if the L1 has no copy.
     version: Option<u32>,
+}
+
+impl TimedAccess<'_> {
+    /// The receiver of the answer to this access of a line.
+    fn sender(&self, line: LineAddr) -> (NodeId, Receiver) {
+        let receiver = match self.access.answer {
+            Answer::Request(slot) => Receiver::Slot(slot),
+            Answer::Line | Answer::Posted { .. } => Receiver::Line(line),
+        };
+        (self.access.from, receiver)
+    }
 }
 
 /// The operand of an event of a line: the data that the actions of the event's row use.
@@ -83,6 +100,7 @@ impl Bank {
             overflows: false,
             is_stopped: false,
             epoch: false,
+            rolled: BTreeMap::new(),
         }
     }
 
@@ -92,8 +110,8 @@ impl Bank {
             ToBank::Get { line, now, version, epoch, .. } => {
                 let mask = ByteMask::full(usize::from(cx.level().line_bytes));
                 let access = BankAccess { from, op: Op::Load, mask, data: &none, answer: Answer::Line };
-                // The times of another epoch have no meaning any more.
-                let (now, version) = if epoch == self.epoch { (now, version) } else { (0, None) };
+                let is_current = self.is_current((from, Receiver::Line(line)), epoch);
+                let (now, version) = if is_current { (now, version) } else { (0, None) };
                 self.access(line, BankEvent::Get, TimedAccess { access, now, version }, cx)
             }
             ToBank::Access { line, mask, ref data, op, is_remote, slot, now, epoch, .. } => {
@@ -104,7 +122,7 @@ impl Bank {
                     _ => BankEvent::Update,
                 };
                 let access = BankAccess { from, op, mask, data, answer: Answer::Request(slot) };
-                let now = if epoch == self.epoch { now } else { 0 };
+                let now = if self.is_current((from, Receiver::Slot(slot)), epoch) { now } else { 0 };
                 self.access(line, event, TimedAccess { access, now, version: None }, cx)
             }
             ToBank::Ask { slot, invalidates } => self.answer_time(from, slot, invalidates, cx),
@@ -127,10 +145,17 @@ impl Bank {
                 (self.is_stopped, self.overflows) = (false, false);
                 self.restart();
                 self.epoch ^= cx.world.params.variant.carries_epochs;
+                self.rolled.values_mut().for_each(|is_over| *is_over = true);
                 cx.fx.wake(ROLLED);
                 Disposition::Done
             }
         }
+    }
+
+    /// Whether the time of an access has a meaning: it is of the current epoch, and the bank has made no
+    /// rollover for this access.
+    fn is_current(&self, sender: (NodeId, Receiver), epoch: bool) -> bool {
+        epoch == self.epoch && self.rolled.get(&sender) != Some(&true)
     }
 
     /// The end of the lease of a line.
@@ -152,8 +177,12 @@ impl Bank {
     /// Handles an access for which no logical time is left. The bank requests a rollover (a restart
     /// of all timestamps at zero), unless it has done so, and the access waits for the end of the
     /// rollover (`Some`). In `g-tsc` as published, the bank starts again at time zero by itself, and
-    /// the access goes on (`None`).
-    fn roll_over<P: Leased>(&mut self, cx: &mut Cx<'_, P>) -> Option<Disposition> {
+    /// the access goes on (`None`). `sender` is `None` if the access has no time of its own.
+    fn roll_over<P: Leased>(
+        &mut self,
+        sender: Option<(NodeId, Receiver)>,
+        cx: &mut Cx<'_, P>,
+    ) -> Option<Disposition> {
         if !cx.world.params.variant.stops {
             self.restart();
             tell_l1s(ToL1::Reset, cx);
@@ -161,6 +190,8 @@ impl Bank {
         }
         if !core::mem::replace(&mut self.overflows, true) {
             cx.fx.send(ROLLOVER, ToRollover::Overflow);
+            let noted = sender.filter(|_| cx.world.params.variant.voids_old_times);
+            self.rolled.extend(noted.map(|sender| (sender, false)));
         }
         Some(Disposition::Stall(ROLLED))
     }
@@ -173,7 +204,7 @@ impl Bank {
         timed: TimedAccess<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
-        let (end, params) = (self.end(line), cx.world.params);
+        let (end, params, sender) = (self.end(line), cx.world.params, timed.sender(line));
         if self.is_stopped {
             // The access stays behind those that wait for a fetch of the line.
             let is_behind = params.variant.keeps_turns && cx.has_line_waiter(line);
@@ -184,7 +215,7 @@ impl Bank {
             Op::Load => timed.now > end.max(params.lease_last),
             _ => end >= params.last,
         };
-        if overflows && let Some(waits) = self.roll_over(cx) {
+        if overflows && let Some(waits) = self.roll_over(Some(sender), cx) {
             return waits;
         }
         let array = &self.store.array;
@@ -196,10 +227,14 @@ impl Bank {
         let fetches = event.needs_bytes() && matches!(state, BankState::I | BankState::P);
         let way = fetches || event == BankEvent::Write;
         let needs = ResourceNeeds { entry: false, register: fetches, way };
-        match needs.lacks(array, place, self.store.fetches, cx) {
+        let disposition = match needs.lacks(array, place, self.store.fetches, cx) {
             Some(wait) => wait,
             None => self.transition(place, state, event, Operand::Access(timed), cx),
+        };
+        if disposition == Disposition::Done {
+            self.rolled.remove(&sender);
         }
+        disposition
     }
 
     /// Answers an L1 that asks for the latest end of all leases. If the L1 also asks for an
@@ -218,7 +253,7 @@ impl Bank {
         if invalidates {
             if !self.is_ahead
                 && self.latest() >= cx.world.params.last
-                && let Some(waits) = self.roll_over(cx)
+                && let Some(waits) = self.roll_over(None, cx)
             {
                 return waits;
             }
@@ -447,7 +482,11 @@ impl<P: Leased> Controller<P> for Bank {
 
     fn is_quiet(&self) -> bool {
         let is_rolling = self.is_stopped || self.overflows;
-        self.store.fetches == 0 && self.store.writes.is_idle() && self.flushes.now.is_empty() && !is_rolling
+        self.rolled.is_empty()
+            && self.store.fetches == 0
+            && self.store.writes.is_idle()
+            && self.flushes.now.is_empty()
+            && !is_rolling
     }
 
     fn miscount(&self) -> Option<&'static str> {

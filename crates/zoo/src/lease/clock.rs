@@ -36,7 +36,7 @@ impl Clock {
 }
 
 /// The receiver of an answer: a request, or the load that waits for a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Receiver {
     /// The request in this slot.
     Slot(Slot),

@@ -32,9 +32,10 @@
 //!   the rollover unit stops all banks, each bank tells all L1s, an L1 that has heard all banks
 //!   drops its lines, and when all have, all times are zero. As published, a lease ends at the largest
 //!   timestamp at the latest, so no load starts a rollover, and a bank of `g-tsc` starts again by
-//!   itself. In the repaired protocols, a request that is under way during a rollover loses its old
-//!   time, and only a write reaches the largest timestamp: a load at this time starts a rollover.
-//!   Also, an access at system scope does not pass an access that waits for a fetch of its line.
+//!   itself. In the repaired protocols, a request that is under way during a rollover, or has caused
+//!   one, loses its old time, and only a write reaches the largest timestamp: a load at this time
+//!   starts a rollover. Also, an access at system scope does not pass an access that waits for a
+//!   fetch of its line.
 //! * *The weak form* (RCC-WO) is the setting `weak`: loads and writes have separate times, so a write
 //!   does not end the leases of the unit's own copies. An acquire or a release joins both times.
 //! * *A bank writes its dirty lines in one step* at a release at system scope, and a bank that writes
@@ -86,6 +87,9 @@ pub struct Variant {
     /// Whether a request carries the epoch of its sender, which changes with each rollover. A bank
     /// takes the time of a request from another epoch as zero.
     pub carries_epochs: bool,
+    /// Whether a request for which a bank has requested a rollover loses its time, whatever its epoch
+    /// is.
+    pub voids_old_times: bool,
     /// Whether only a write reaches the largest timestamp. A load extends a lease at most to the
     /// timestamp before it.
     pub spares_largest: bool,
@@ -99,12 +103,18 @@ impl Variant {
         per_wavefront: false,
         stops: true,
         carries_epochs: false,
+        voids_old_times: false,
         spares_largest: false,
         keeps_turns: false,
     };
     const G_TSC: Variant = Variant { per_wavefront: true, stops: false, ..Variant::RCC };
-    const RCC_REPAIRED: Variant =
-        Variant { carries_epochs: true, spares_largest: true, keeps_turns: true, ..Variant::RCC };
+    const RCC_REPAIRED: Variant = Variant {
+        carries_epochs: true,
+        voids_old_times: true,
+        spares_largest: true,
+        keeps_turns: true,
+        ..Variant::RCC
+    };
     const G_TSC_REPAIRED: Variant = Variant { per_wavefront: true, ..Variant::RCC_REPAIRED };
 }
 
@@ -311,6 +321,19 @@ const RCC_CLAIMS: &[Claim] = &[
 /// refutes by an outcome. It refutes `rcc` by a livelock.
 pub const REFUTED: [&str; 1] = ["g-tsc"];
 
+/// The tests of leases, of timestamps that restart twice within one request, and of fetches that an
+/// acquire makes useless. Most are larger than other tests of these protocols.
+const TESTS: &[&str] = &[
+    "caches/renewed-across-two-rollovers.litmus",
+    "caches/written-across-two-rollovers.litmus",
+    "caches/useless-fetch-updated.litmus",
+    "caches/useless-fetch-stored.litmus",
+    "caches/useless-fetch-loaded.litmus",
+    "caches/useless-fetch-read.litmus",
+    "caches/leased-to-earlier-reader.litmus",
+    "caches/hit-of-other-wavefront.litmus",
+];
+
 /// The mutants that are equivalent in every protocol of this module.
 const EQUIVALENT: &str = include_str!("equivalent.txt");
 /// The mutants that are equivalent if a compute unit has one clock.
@@ -398,6 +421,8 @@ macro_rules! leased {
                 ];
                 const EXPLORED: &'static [(&'static str, u64)] =
                     &[("timestamp_bits", $explored), ("lease", 1)];
+
+                const OWN_TESTS: &'static [&'static str] = TESTS;
 
                 const TESTED: &'static [(&'static str, &'static [u64])] =
                     &[("timestamp_bits", &[$explored, 3, 8]), ("lease", &[1, 1, 4, 10])];
@@ -496,8 +521,15 @@ pub mod short {
         "g-tsc-repaired-short", "g-tsc-repaired", G_TSC
     }
     leased! {
-        /// The protocol `rcc-repaired`, but requests carry no epoch.
-        epochs::LacksEpochs, Variant { carries_epochs: false, ..Variant::RCC_REPAIRED }, bits: 32,
+        /// The protocol `rcc-repaired`, but a request that has waited for two rollovers has its old time
+        /// again.
+        voids::LacksVoids, Variant { voids_old_times: false, ..Variant::RCC_REPAIRED }, bits: 32,
+        lease: 64, explored: 1, "rcc-lacks-voids", "rcc-repaired with old times", RCC, WEAK
+    }
+    leased! {
+        /// The protocol `rcc-repaired`, but requests carry no epoch and keep their times.
+        epochs::LacksEpochs,
+        Variant { carries_epochs: false, voids_old_times: false, ..Variant::RCC_REPAIRED }, bits: 32,
         lease: 64, explored: 1, "rcc-lacks-epochs", "rcc-repaired without epochs", RCC, WEAK
     }
     leased! {
@@ -509,5 +541,16 @@ pub mod short {
         /// The protocol `rcc-repaired`, but an access at system scope waits for no fetch.
         turns::LacksTurns, Variant { keeps_turns: false, ..Variant::RCC_REPAIRED }, bits: 32,
         lease: 64, explored: 1, "rcc-lacks-turns", "rcc-repaired without turns", RCC, WEAK
+    }
+}
+
+/// A protocol for tests of late times, which is not in the list of protocols.
+pub mod long {
+    use super::*;
+
+    leased! {
+        /// The protocol `rcc-repaired`. Timestamps have three bits in explorations.
+        repaired::RccRepaired, Variant::RCC_REPAIRED, bits: 32, lease: 64, explored: 3,
+        "rcc-repaired-long", "rcc-repaired", RCC, WEAK
     }
 }

@@ -267,6 +267,12 @@ const SETTINGS: &[Setting] = &[
 const EXPLORED: &[(&str, u64)] =
     &[("epoch_bits", 1), ("start_bit", 0), ("start_bit_max", 1), ("blocked_stores", 2)];
 
+/// The settings of the random tester. On some of its machines, a band has several lines.
+const TESTED: &[(&str, &[u64])] = &[("start_bit", &[0, 0, 7]), ("start_bit_max", &[1, 1, 8])];
+
+/// The tests of fills and copies that an epoch or an acquire must end.
+const TESTS: &[&str] = &["caches/filled-while-invalidated.litmus"];
+
 messages! {
     /// A message to an L1.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -403,6 +409,9 @@ macro_rules! stc {
                     let all = [EXPLORED $(, $explored)?];
                     all[all.len() - 1]
                 };
+
+                const TESTED: &'static [(&'static str, &'static [u64])] = TESTED;
+                const OWN_TESTS: &'static [&'static str] = TESTS;
 
                 fn params(levels: &Levels, settings: &Settings) -> Result<Params, String> {
                     Params::new(levels, settings, $variant)
