@@ -358,7 +358,7 @@ mod tests {
                 .count()
         };
         let own = subjects::explored("rcc").expect("a protocol").own_tests.len();
-        assert_eq!((of("rcc"), of("g-tsc-repaired"), of("stc-nv")), (own, own, 0));
+        assert_eq!((of("rcc"), of("g-tsc-repaired"), of("vi")), (own, own, 0));
     }
 
     #[test]
