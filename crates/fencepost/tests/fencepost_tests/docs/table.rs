@@ -127,6 +127,11 @@ pub(crate) const INSTEAD: &[(&str, &str, &str)] = &[
         "hours; one test leaves mutants alive",
     ),
     (
+        "fencepost verify vi --mutants=InvDirty",
+        "fencepost verify vi --litmus litmus/caches/told-where.litmus --operations 0 --mutants=InvDirty",
+        "minutes",
+    ),
+    (
         "fencepost verify --all --mutants --record docs/results/verification.toml",
         "fencepost verify --all --litmus litmus/caches/told-where.litmus --operations 0 --record docs/results/verification.toml",
         "a day",
