@@ -60,15 +60,13 @@ pub struct TimedAccess<'a> {
     version: Option<u32>,
 }
 
-impl TimedAccess<'_> {
-    /// The receiver of the answer to this access of a line.
-    fn sender(&self, line: LineAddr) -> (NodeId, Receiver) {
-        let receiver = match self.access.answer {
-            Answer::Request(slot) => Receiver::Slot(slot),
-            Answer::Line | Answer::Posted { .. } => Receiver::Line(line),
-        };
-        (self.access.from, receiver)
-    }
+/// The sender of an access of a line: the L1, and the receiver of the answer in it.
+fn sender(access: &BankAccess<'_>, line: LineAddr) -> (NodeId, Receiver) {
+    let receiver = match access.answer {
+        Answer::Request(slot) => Receiver::Slot(slot),
+        Answer::Line | Answer::Posted { .. } => Receiver::Line(line),
+    };
+    (access.from, receiver)
 }
 
 /// The operand of an event of a line: the data that the actions of the event's row use.
@@ -110,7 +108,7 @@ impl Bank {
             ToBank::Get { line, now, version, epoch, .. } => {
                 let mask = ByteMask::full(usize::from(cx.level().line_bytes));
                 let access = BankAccess { from, op: Op::Load, mask, data: &none, answer: Answer::Line };
-                let is_current = self.is_current((from, Receiver::Line(line)), epoch);
+                let is_current = self.is_current(sender(&access, line), epoch);
                 let (now, version) = if is_current { (now, version) } else { (0, None) };
                 self.access(line, BankEvent::Get, TimedAccess { access, now, version }, cx)
             }
@@ -122,7 +120,7 @@ impl Bank {
                     _ => BankEvent::Update,
                 };
                 let access = BankAccess { from, op, mask, data, answer: Answer::Request(slot) };
-                let now = if self.is_current((from, Receiver::Slot(slot)), epoch) { now } else { 0 };
+                let now = if self.is_current(sender(&access, line), epoch) { now } else { 0 };
                 self.access(line, event, TimedAccess { access, now, version: None }, cx)
             }
             ToBank::Ask { slot, invalidates } => self.answer_time(from, slot, invalidates, cx),
@@ -204,7 +202,7 @@ impl Bank {
         timed: TimedAccess<'_>,
         cx: &mut Cx<'_, P>,
     ) -> Disposition {
-        let (end, params, sender) = (self.end(line), cx.world.params, timed.sender(line));
+        let (end, params, sender) = (self.end(line), cx.world.params, sender(&timed.access, line));
         if self.is_stopped {
             // The access stays behind those that wait for a fetch of the line.
             let is_behind = params.variant.keeps_turns && cx.has_line_waiter(line);
