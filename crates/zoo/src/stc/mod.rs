@@ -270,8 +270,16 @@ const EXPLORED: &[(&str, u64)] =
 /// The settings of the random tester. On some of its machines, a band has several lines.
 const TESTED: &[(&str, &[u64])] = &[("start_bit", &[0, 0, 7]), ("start_bit_max", &[1, 1, 8])];
 
-/// The tests of fills and copies that an epoch or an acquire must end.
-const TESTS: &[&str] = &["caches/filled-while-invalidated.litmus"];
+/// The tests of fills and copies that an epoch or an acquire must end, and of writes that wait for
+/// their epochs while the bands change.
+const TESTS: &[&str] = &[
+    "caches/filled-while-invalidated.litmus",
+    "caches/two-written-beside-loaded-of-band.litmus",
+    "caches/two-written-on-one-beside-loaded-of-band.litmus",
+    "caches/written-beside-loaded-of-band.litmus",
+    "caches/written-beside-polled-of-bands.litmus",
+    "caches/written-in-three-bands.litmus",
+];
 
 messages! {
     /// A message to an L1.
