@@ -197,7 +197,8 @@ pub(crate) struct VerifyArguments {
     #[arg(long)]
     pub(crate) unordered: bool,
     /// After the verification, seed a fault into each row and step, and count the mutants that are
-    /// killed. With a text, try only the mutants whose names contain this text
+    /// killed. With a text, try only the mutants whose names contain this text. With --all, a text
+    /// leaves out the protocols without such a mutant
     #[arg(long, value_name = "TEXT", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     pub(crate) mutants: Option<String>,
     /// Instead of the verification, check some programs with any number of compute units: one unit

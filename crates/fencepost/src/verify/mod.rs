@@ -10,8 +10,8 @@ use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use explore::corpus;
 use explore::verify::{self, Progress as Done, Test};
+use explore::{corpus, mutants};
 use lab::verify::{Question, ReadyProtocol, Verified, Verifier, protocols};
 
 use crate::Failure;
@@ -105,8 +105,16 @@ pub(crate) fn verify(arguments: &VerifyArguments, out: &mut dyn Write) -> Result
 }
 
 fn question(arguments: &VerifyArguments) -> Result<Question, Failure> {
+    let mut names = protocols(arguments.protocol.as_deref()).map_err(Failure::BadInput)?;
+    if let (None, Some(part)) = (&arguments.protocol, &arguments.mutants) {
+        names.retain(|name| has_mutant(name, part));
+        if names.is_empty() {
+            let why = format!("no mutant of any protocol has a name that contains '{part}'");
+            return Err(Failure::BadInput(why));
+        }
+    }
     Ok(Question {
-        protocols: protocols(arguments.protocol.as_deref()).map_err(Failure::BadInput)?,
+        protocols: names,
         tests: tests(arguments)?,
         operations: arguments.operations,
         test_size: arguments.test_size.map(|size| match size {
@@ -126,6 +134,12 @@ fn question(arguments: &VerifyArguments) -> Result<Question, Failure> {
         jobs: arguments.jobs.map_or_else(cores, NonZeroUsize::get),
         memory_bytes: arguments.memory,
     })
+}
+
+/// Whether the protocol has a mutant whose name contains `part`.
+fn has_mutant(protocol: &str, part: &str) -> bool {
+    subjects::explored(protocol)
+        .is_some_and(|subject| mutants::all(&subject).iter().any(|mutant| mutant.name.contains(part)))
 }
 
 /// The number of processor cores that this process may use.

@@ -205,6 +205,20 @@ fn seeded_faults_are_counted_and_survivors_fail_the_check() {
 }
 
 #[test]
+fn a_text_for_mutants_selects_the_protocols_that_have_such_mutants() {
+    let test = shipped("litmus/caches/told-where.litmus");
+    let (_, out, _) = verify(&with_one_test(&test, &["--all", "--mutants=Conflict in Idle", "--json"]));
+    let reports: Vec<Value> = serde_json::from_str(&out).unwrap();
+    let names: Vec<&str> = reports.iter().map(|report| report["protocol"].as_str().unwrap()).collect();
+    assert!(names.contains(&"stc-ab") && names.iter().all(|name| name.starts_with("stc-")), "{names:?}");
+    for (protocol, of) in [("--all", "any protocol"), ("vi", "vi")] {
+        let (code, out, err) = verify(&with_one_test(&test, &[protocol, "--mutants=No Such"]));
+        let why = format!("fencepost: no mutant of {of} has a name that contains 'No Such'\n");
+        assert_eq!((code, out, err), (2, String::new(), why));
+    }
+}
+
+#[test]
 fn a_search_at_its_limit_is_incomplete() {
     let fig6 = shipped("litmus/hrf/fig6.litmus");
     let (code, out, err) = verify(&with_one_test(&fig6, &["vi", "--memory", "1K"]));
