@@ -24,7 +24,7 @@ use crate::worker::Worker;
 /// time come first. The list has at least one protocol of each folder of `zoo` that offers
 /// protocols by name. Some protocols have claims that do not hold. If a program refutes a claim of
 /// the protocol without a seeded fault, the program is not used to test mutants.
-pub const PROTOCOLS: [&str; 26] = [
+pub const PROTOCOLS: [&str; 29] = [
     "vi",
     "no-l1",
     "vi-targeted",
@@ -40,10 +40,13 @@ pub const PROTOCOLS: [&str; 26] = [
     "tc-weak-repaired",
     "rcc",
     "rcc-repaired",
+    "rcc-repaired-long",
     "g-tsc-repaired",
     "stc-mb-repaired",
     "stc-ab-repaired",
     "stc-nv-repaired",
+    "stc-lacks-room",
+    "stc-es",
     "moesi",
     "wt",
     "apu-no-l1",
@@ -235,6 +238,7 @@ pub fn run(options: &Options, say: &(dyn Fn(&str) + Sync)) -> Result<Report, Str
         protocols: options.protocols.clone(),
         chosen: chosen.len(),
         states_max: options.budget.states_max,
+        case_states_max: options.budget.case_states_max,
         cases_max: options.budget.cases_max,
         finished: 0,
         counts: Counts::default(),
@@ -299,7 +303,7 @@ impl Campaign<'_> {
     fn of(&self, protocol: &str, mutants: &[Chosen<'_>]) -> Result<Vec<Trial>, String> {
         let Campaign { options, folder, tree, digest, say } = *self;
         say(&format!("{protocol}: recording which cases reach which mutants"));
-        let how = (options.jobs, options.budget.share_of);
+        let how = (options.jobs, options.budget);
         let cases = records::of(tree, folder, digest, protocol, how, options.is_again)?;
         let states: u64 = cases.iter().map(|case| case.states).sum();
         say(&format!("{protocol}: {} cases, {states} states; {} mutants", cases.len(), mutants.len()));
@@ -356,6 +360,7 @@ impl Campaign<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tree::type_of;
 
     fn options(sample: Option<(usize, u64)>, only: &[(&str, Option<usize>)], names: Vec<String>) -> Options {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
@@ -368,7 +373,7 @@ mod tests {
             names,
             jobs: 1,
             is_again: false,
-            budget: Budget { states_max: 1, cases_max: 1, share_of: 1 },
+            budget: Budget { states_max: 1, case_states_max: 1, cases_max: 1, share_of: 1 },
         }
     }
 
@@ -403,7 +408,7 @@ mod tests {
     #[test]
     fn each_folder_with_mutants_has_a_protocol() {
         for name in PROTOCOLS {
-            assert!(zoo::ALL.iter().any(|info| info.name == name), "{name}");
+            assert!(type_of(name).is_some(), "{name}");
         }
         let schema = Schema::of(&options(None, &[], Vec::new()).root).expect("the sources parse");
         for mutant in &schema.mutants {
@@ -441,7 +446,7 @@ mod tests {
             case: String::from("d0.0.0"),
             why: String::from("an outcome"),
             cases: 1,
-            budget: Budget { states_max: 1, cases_max: 1, share_of: 1 },
+            budget: Budget { states_max: 1, case_states_max: 1, cases_max: 1, share_of: 1 },
         };
         let line = serde_json::to_string(&trial("a")).expect("JSON");
         fs::write(&path, format!("{line}\n{{\"mutant\":\"b")).expect("it is written");

@@ -55,6 +55,9 @@ struct Arguments {
     /// count
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     states: u64,
+    /// The maximum number of states of a case (a program to try). Larger cases are left out
+    #[arg(long, value_name = "N", default_value_t = 30_000)]
+    case_states: u64,
     /// The maximum number of cases (programs to try) of a protocol for one mutant. The cases that
     /// are tried first, because they have killed other mutants, do not count
     #[arg(long, value_name = "N", default_value_t = 2500)]
@@ -94,7 +97,12 @@ impl Arguments {
             },
             jobs: self.jobs,
             is_again: self.again,
-            budget: Budget { states_max: self.states, cases_max: self.cases, share_of: self.share },
+            budget: Budget {
+                states_max: self.states,
+                case_states_max: self.case_states,
+                cases_max: self.cases,
+                share_of: self.share,
+            },
         }
     }
 }

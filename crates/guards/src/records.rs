@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::switch::NUMBER_MAX;
 use crate::tree::Tree;
+use crate::trials::Budget;
 
 /// A recording run executes all cases (programs on a machine) of a protocol without a mutant. This
 /// is the number of parts into which the cases are divided. A later run does not repeat a part that
@@ -62,6 +63,11 @@ impl CaseRecord {
         matches!(self.program(), "r0" | "r1")
     }
 
+    /// Whether the program of the case is a test that was written for the protocol.
+    pub(crate) fn is_own_test(&self) -> bool {
+        self.name.starts_with('o')
+    }
+
     /// The number of the program, with the letter of its group: the name of the case without the
     /// placement and the machine, such as `s17`.
     #[must_use]
@@ -84,8 +90,8 @@ impl CaseRecord {
 }
 
 /// Returns the records of a protocol's cases. They come from the files of earlier runs, or from a
-/// new run of the cases. `jobs` processes run at the same time, and one case in `share_of` is used.
-/// If `is_again` is true, all cases run again.
+/// new run of the cases. `jobs` processes run at the same time, and the budget says which cases are
+/// used. If `is_again` is true, all cases run again.
 ///
 /// # Errors
 /// If a child process cannot be started or fails, or a file cannot be written.
@@ -94,19 +100,20 @@ pub fn of(
     folder: &Path,
     digest: &str,
     protocol: &str,
-    (jobs, share_of): (usize, usize),
+    (jobs, budget): (usize, Budget),
     is_again: bool,
 ) -> Result<Vec<CaseRecord>, String> {
     let next = AtomicUsize::new(0);
     // Case 0 is in part 0, case 1 in part 1, and so on: each part has cases of all groups.
-    let parts = (PARTS / share_of.max(1)).max(1);
+    let parts = (PARTS / budget.share_of.max(1)).max(1);
+    let states_max = budget.case_states_max;
     let work = || {
         loop {
             let part = next.fetch_add(1, Ordering::Relaxed);
             if part >= parts {
                 return Ok(());
             }
-            share(tree, folder, digest, protocol, part, is_again)?;
+            share(tree, folder, digest, (protocol, states_max, part), is_again)?;
         }
     };
     std::thread::scope(|scope| {
@@ -116,7 +123,7 @@ pub fn of(
     })?;
     let mut all = Vec::new();
     for part in 0..parts {
-        let text = crate::schema::read(&folder.join(file(digest, protocol, part)))?;
+        let text = crate::schema::read(&folder.join(file(digest, (protocol, states_max, part))))?;
         for line in text.lines() {
             all.push(CaseRecord::read(line).ok_or_else(|| format!("`{line}` is no record of a case"))?);
         }
@@ -124,24 +131,23 @@ pub fn of(
     Ok(all)
 }
 
-fn file(digest: &str, protocol: &str, part: usize) -> String {
-    format!("record-{digest}-{protocol}-{part}.txt")
+fn file(digest: &str, (protocol, states_max, part): (&str, u64, usize)) -> String {
+    format!("record-{digest}-{protocol}-{states_max}-{part}.txt")
 }
 
 fn share(
     tree: &Tree,
     folder: &Path,
     digest: &str,
-    protocol: &str,
-    part: usize,
+    (protocol, states_max, part): (&str, u64, usize),
     is_again: bool,
 ) -> Result<(), String> {
-    let path = folder.join(file(digest, protocol, part));
+    let path = folder.join(file(digest, (protocol, states_max, part)));
     if path.exists() && !is_again {
         return Ok(());
     }
     let output = Command::new(&tree.trial)
-        .args(["record", protocol, &part.to_string(), &PARTS.to_string()])
+        .args(["record", protocol, &states_max.to_string(), &part.to_string(), &PARTS.to_string()])
         .stderr(Stdio::inherit())
         .output()
         .map_err(|error| format!("{}: {error}", tree.trial.display()))?;

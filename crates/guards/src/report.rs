@@ -49,6 +49,8 @@ pub struct Report {
     pub chosen: usize,
     /// The maximum number of explored states for each pair of a mutant and a protocol.
     pub states_max: u64,
+    /// The maximum number of states of a case (a program on a machine) without a mutant.
+    pub case_states_max: u64,
     /// The maximum number of cases (programs on a machine) for each pair of a mutant and a
     /// protocol.
     pub cases_max: usize,
@@ -92,7 +94,7 @@ fn group(case: &str) -> &'static str {
     match case.chars().next() {
         Some('r') => "the random tester",
         Some('d') => "dimension programs",
-        Some('s') => "shipped tests",
+        Some('o' | 's') => "shipped tests",
         Some('m') => "message programs",
         _ => "generated programs",
     }

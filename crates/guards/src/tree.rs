@@ -115,9 +115,16 @@ fn without_default_members(manifest: &str) -> Result<String, String> {
     toml::to_string(&table).map_err(|error| format!("Cargo.toml: {error}"))
 }
 
-/// The Rust code of a function that looks up the protocols with these names. The code names no
-/// other protocol, because the explorer and the tester are compiled for each protocol that it names.
-fn explored(protocols: &[&str]) -> Result<String, String> {
+/// Protocols that only tests use: they are not in the list of protocols of `zoo`. They reach code
+/// that the other protocols reach only on larger machines. Each has a function that gives the name
+/// of its type.
+const OF_TESTS: [(&str, fn() -> &'static str); 2] = [
+    ("stc-lacks-room", core::any::type_name::<zoo::stc::lacking::room::Room>),
+    ("rcc-repaired-long", core::any::type_name::<zoo::lease::long::repaired::RccRepaired>),
+];
+
+/// The name of the type of a protocol. `None` if no protocol has this name.
+pub(crate) fn type_of(protocol: &str) -> Option<&'static str> {
     struct TypeName;
     impl zoo::Visit for TypeName {
         type Output = &'static str;
@@ -125,9 +132,16 @@ fn explored(protocols: &[&str]) -> Result<String, String> {
             core::any::type_name::<P>()
         }
     }
+    let of_test = OF_TESTS.iter().find(|(name, _)| *name == protocol);
+    of_test.map(|(_, name)| name()).or_else(|| zoo::with(protocol, TypeName))
+}
+
+/// The Rust code of a function that looks up the protocols with these names. The code names no
+/// other protocol, because the explorer and the tester are compiled for each protocol that it names.
+fn explored(protocols: &[&str]) -> Result<String, String> {
     let mut types = String::new();
     for name in protocols {
-        let of = zoo::with(name, TypeName).ok_or_else(|| format!("there is no protocol '{name}'"))?;
+        let of = type_of(name).ok_or_else(|| format!("there is no protocol '{name}'"))?;
         types += &format!("explore::Subject::of::<{of}>, ");
     }
     Ok(format!(

@@ -55,8 +55,10 @@ impl Trial {
     /// Whether this result makes new trials within the limits `budget` unnecessary: the mutant was
     /// killed, or the limits of this result are at least as large as `budget`.
     pub(crate) fn covers(&self, budget: Budget) -> bool {
-        let Budget { states_max, cases_max, share_of } = self.budget;
-        let is_as_large = states_max >= budget.states_max && cases_max >= budget.cases_max;
+        let Budget { states_max, case_states_max, cases_max, share_of } = self.budget;
+        let is_as_large = states_max >= budget.states_max
+            && case_states_max >= budget.case_states_max
+            && cases_max >= budget.cases_max;
         self.status == MutantStatus::Killed || is_as_large && share_of <= budget.share_of
     }
 }
@@ -77,6 +79,9 @@ pub struct Budget {
     /// mutant is tried. The states of a case are counted in a run without a mutant. The cases that
     /// are tried first, because they have killed other mutants, are not counted.
     pub states_max: u64,
+    /// The maximum number of states of a case (a program on a machine) in a run without a mutant. A
+    /// larger case is not used.
+    pub case_states_max: u64,
     /// The maximum number of cases (programs on a machine) on which the mutant is tried. The cases
     /// that are tried first, because they have killed other mutants, are not counted.
     pub cases_max: usize,
@@ -143,8 +148,9 @@ impl Kills {
 }
 
 /// The cases on which a mutant is tried, in order. A few cases that have killed other mutants come
-/// first. Then come the cases with a few episodes (random programs). Then come the smallest cases
-/// of each group of programs, the next larger cases of each group, and so on.
+/// first. Then come the cases with a few episodes (random programs), and then those of the tests that
+/// were written for the protocol. Then come the smallest cases of each group of programs, the next
+/// larger cases of each group, and so on.
 pub(crate) fn order<'a>(
     subject: &'a Subject,
     (number, name): (u32, &str),
@@ -157,11 +163,11 @@ pub(crate) fn order<'a>(
     killers.sort_by_key(|&(rank, states, case)| (rank, states, &case.name));
     rest.sort_by_key(|case| (case.states, &case.name));
     let mut counts: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let mut ranked: Vec<((bool, usize), &CaseRecord)> = Vec::new();
+    let mut ranked: Vec<((bool, bool, usize), &CaseRecord)> = Vec::new();
     for case in rest {
         let (name, part, together) = case.group();
         let count = counts.entry((name, part)).or_default();
-        ranked.push(((!case.is_short_test(), *count / together), case));
+        ranked.push(((!case.is_short_test(), !case.is_own_test(), *count / together), case));
         *count += 1;
     }
     ranked.sort_by_key(|(rank, case)| (*rank, case.states, &case.name));
@@ -241,7 +247,7 @@ mod tests {
             case: case.to_owned(),
             why: String::new(),
             cases: 1,
-            budget: Budget { states_max: 100, cases_max: 10, share_of: 2 },
+            budget: Budget { states_max: 100, case_states_max: 50, cases_max: 10, share_of: 2 },
         }
     }
 
@@ -251,6 +257,7 @@ mod tests {
         let survivor = Trial { status: MutantStatus::Survivor, ..killed("a", "b") };
         let larger = [
             Budget { states_max: 101, ..budget },
+            Budget { case_states_max: 51, ..budget },
             Budget { cases_max: 11, ..budget },
             Budget { share_of: 1, ..budget },
         ];
@@ -271,7 +278,7 @@ mod tests {
             "s3.0.0 900 1 5",
             "s4.0.0 50 1 5",
         ]);
-        let budget = Budget { states_max: 2000, cases_max: 10, share_of: 1 };
+        let budget = Budget { states_max: 2000, case_states_max: 2000, cases_max: 10, share_of: 1 };
         let names = |number, kills: &Kills, budget| {
             let order = order(&subject, (number, "a.rs, f: `x` to `y`"), kills, budget).into_iter();
             order.map(|case| case.name.clone()).collect::<Vec<_>>()
@@ -299,7 +306,7 @@ mod tests {
         let mut lines: Vec<String> = (0..40).map(|at| format!("g{at}.0.{} 10 1 5", at % 2)).collect();
         lines.extend((0..3).map(|at| format!("s7.{at}.0 900 1 5")));
         let subject = subject(&lines.iter().map(String::as_str).collect::<Vec<_>>());
-        let budget = Budget { states_max: 100_000, cases_max: 100, share_of: 1 };
+        let budget = Budget { states_max: 100_000, case_states_max: 100_000, cases_max: 100, share_of: 1 };
         let order = order(&subject, (5, "a.rs, f: `x` to `y`"), &Kills::default(), budget);
         let places = order.iter().enumerate().filter(|(_, case)| case.name.starts_with('s'));
         assert_eq!(places.map(|(at, _)| at).collect::<Vec<_>>(), [32, 41, 42]);

@@ -23,7 +23,7 @@ const EPISODE_COUNTS: [u64; 4] = [8, 64, 512, 2048];
 
 /// The letters of the groups of programs. The name of each case begins with the letter of its
 /// group.
-const GROUPS: [char; 4] = ['d', 's', 'm', 'g'];
+const GROUPS: [char; 5] = ['o', 'd', 's', 'm', 'g'];
 
 /// The kind of work that a case does.
 #[derive(Clone, Debug)]
@@ -89,10 +89,12 @@ impl Corpus {
             'd' => corpus::dimensions(&self.claims),
             // These programs are part of the build. A test of the explorer reads all of them, so an
             // error is not reported here.
-            's' => {
+            letter @ ('o' | 's') => {
                 let spread = Spread { hosts: Spread::hosts_of(&self.subject.info), ..Spread::default() };
-                let shipped = corpus::shipped().unwrap_or_default();
-                shipped.into_iter().map(|test| test.spread(spread)).collect()
+                let is_own = |test: &Test| self.subject.own_tests.contains(&&*test.name);
+                let shipped = corpus::shipped().unwrap_or_default().into_iter();
+                let of_group = shipped.filter(|test| is_own(test) == (letter == 'o'));
+                of_group.map(|test| test.spread(spread)).collect()
             }
             'm' => corpus::messages(&self.claims).into_iter().step_by(MESSAGES_STEP).collect(),
             _ => {

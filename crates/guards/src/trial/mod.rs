@@ -1,9 +1,9 @@
 //! The program that carries out trials of mutants. It is built in the rewritten tree, a copy of the
 //! crates that contains all mutants.
 //!
-//! * `record PROTOCOL PART PARTS` runs every case of the protocol without a mutant, and prints the
-//!   mutants that would have changed a value. The cases are divided into `PARTS` parts, and only
-//!   the part `PART` is run.
+//! * `record PROTOCOL STATES PART PARTS` runs every case of the protocol without a mutant, and
+//!   prints the mutants that would have changed a value. It leaves out the cases with more than
+//!   `STATES` states. The cases are divided into `PARTS` parts, and only the part `PART` is run.
 //! * `try PROTOCOL` reads trials from the standard input, and answers each with one line. A trial
 //!   is one line: the number of a mutant, the name of a case, the maximum number of states, and the
 //!   fuel (the maximum number of calls of the switch).
@@ -29,9 +29,6 @@ const MEMORY_BYTES: u64 = 1 << 30;
 /// The fuel (the maximum number of calls of the switch) of a run without a mutant. It is so large
 /// that it is never used up.
 const FUEL: u64 = 1 << 40;
-/// The maximum number of states that a case may have without a mutant. A program with more states
-/// is not used as a case.
-const STATES_MAX: u64 = 30_000;
 
 /// The number of operations of episodes (random programs) that take about as much time as the
 /// exploration of one state.
@@ -58,11 +55,11 @@ fn carry_out(arguments: &[String], named: fn(&str) -> Option<Subject>) -> Result
     let number = |text: &String| text.parse::<usize>().map_err(|_| format!("`{text}` is no number"));
     let subject = |name: &String| named(name).ok_or_else(|| format!("no protocol is called `{name}`"));
     match arguments {
-        [command, protocol, part, parts] if command == "record" => {
-            record(subject(protocol)?, number(part)?, number(parts)?)
+        [command, protocol, states_max, part, parts] if command == "record" => {
+            record(subject(protocol)?, number(states_max)? as u64, number(part)?, number(parts)?)
         }
         [command, protocol] if command == "try" => attempt(subject(protocol)?),
-        _ => Err(String::from("expected `record PROTOCOL PART PARTS` or `try PROTOCOL`")),
+        _ => Err(String::from("expected `record PROTOCOL STATES PART PARTS` or `try PROTOCOL`")),
     }
 }
 
@@ -119,9 +116,9 @@ fn print(line: &str) -> Result<(), String> {
     writeln!(out, "{line}").and_then(|()| out.flush()).map_err(|error| format!("standard output: {error}"))
 }
 
-/// Prints a line for each case without a fault: its name, its number of states, the fuel (calls of
-/// the switch) that it uses, and the mutants that it may kill.
-fn record(subject: Subject, part: usize, parts: usize) -> Result<(), String> {
+/// Prints a line for each case without a fault and with at most `states_max` states: its name, its
+/// number of states, the fuel (calls of the switch) that it uses, and the mutants that it may kill.
+fn record(subject: Subject, states_max: u64, part: usize, parts: usize) -> Result<(), String> {
     let corpus = Corpus::of(&subject)?;
     for (at, case) in corpus.all().into_iter().enumerate() {
         if at % parts.max(1) != part {
@@ -134,7 +131,7 @@ fn record(subject: Subject, part: usize, parts: usize) -> Result<(), String> {
         // the switch would record nothing for that step.
         let mut explorers = PreparedExplorers::new(&subject);
         // Some protocols cannot run episodes; the case is then left out.
-        let Ok(result) = run_case(&subject, &mut explorers, (&case, &runs), STATES_MAX) else { continue };
+        let Ok(result) = run_case(&subject, &mut explorers, (&case, &runs), states_max) else { continue };
         let burnt = FUEL - switch::fuel();
         switch::select(switch::NONE, u64::MAX);
         let seen: Vec<String> = switch::seen().iter().map(u32::to_string).collect();

@@ -57,6 +57,9 @@ pub struct GuardRun {
     pub chosen: u64,
     /// The maximum number of states that were explored for each pair of a mutant and a protocol.
     pub states_max: u64,
+    /// The maximum number of states of a case (a program on a machine) without a fault.
+    #[serde(default = "case_states")]
+    pub case_states_max: u64,
     /// The maximum number of cases (programs on a machine) that were explored for each pair of a
     /// mutant and a protocol.
     pub cases_max: u64,
@@ -73,6 +76,11 @@ pub struct GuardRun {
     killers: BTreeMap<String, u64>,
     killed_with: BTreeMap<String, u64>,
     files: BTreeMap<String, GuardCounts>,
+}
+
+/// The maximum number of states of a case in the runs whose record does not give it.
+const fn case_states() -> u64 {
+    30_000
 }
 
 impl Guards {
@@ -134,7 +142,8 @@ impl GuardRun {
         let _ = write!(
             text,
             "\n### Guards of {}\n\nThe run used the sources of {} and programs for {}. It finished {} of {} \
-             mutants, with up to {} cases and {} states for each mutant and protocol.\n\n",
+             mutants, with up to {} cases and {} states for each mutant and protocol, and up to {} states \
+             for each case.\n\n",
             self.sources("`"),
             self.tree,
             protocols.join(", "),
@@ -142,6 +151,7 @@ impl GuardRun {
             grouped(self.chosen),
             grouped(self.cases_max),
             grouped(self.states_max),
+            grouped(self.case_states_max),
         );
         text.push_str(
             "| file | mutants killed | crash | never end | equivalent | unreached |\n|---|---|---|---|---|---|\n",
