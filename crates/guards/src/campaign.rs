@@ -24,7 +24,7 @@ use crate::worker::Worker;
 /// time come first. The list has at least one protocol of each folder of `zoo` that offers
 /// protocols by name. Some protocols have claims that do not hold. If a program refutes a claim of
 /// the protocol without a seeded fault, the program is not used to test mutants.
-pub const PROTOCOLS: [&str; 29] = [
+pub const PROTOCOLS: [&str; 30] = [
     "vi",
     "no-l1",
     "vi-targeted",
@@ -40,6 +40,7 @@ pub const PROTOCOLS: [&str; 29] = [
     "tc-weak-repaired",
     "rcc",
     "rcc-repaired",
+    "rcc-repaired-short",
     "rcc-repaired-long",
     "g-tsc-repaired",
     "stc-mb-repaired",

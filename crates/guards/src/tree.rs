@@ -118,8 +118,9 @@ fn without_default_members(manifest: &str) -> Result<String, String> {
 /// Protocols that only tests use: they are not in the list of protocols of `zoo`. They reach code
 /// that the other protocols reach only on larger machines. Each has a function that gives the name
 /// of its type.
-const OF_TESTS: [(&str, fn() -> &'static str); 2] = [
+const OF_TESTS: [(&str, fn() -> &'static str); 3] = [
     ("stc-lacks-room", core::any::type_name::<zoo::stc::lacking::room::Room>),
+    ("rcc-repaired-short", core::any::type_name::<zoo::lease::short::repaired::RccRepaired>),
     ("rcc-repaired-long", core::any::type_name::<zoo::lease::long::repaired::RccRepaired>),
 ];
 

@@ -85,6 +85,13 @@ fn tell_l1s<P: Leased>(msg: ToL1, cx: &mut Cx<'_, P>) {
     l1s.for_each(|l1| cx.fx.send(l1, msg));
 }
 
+/// Reports a time that a register for a timestamp cannot hold.
+fn check_time<P: Leased>(time: u32, cx: &mut Cx<'_, P>) {
+    if time > cx.world.params.last {
+        cx.impossible("a time is later than the largest timestamp");
+    }
+}
+
 impl Bank {
     /// An empty bank, at time zero.
     #[must_use]
@@ -262,6 +269,7 @@ impl Bank {
             }
             if !self.is_ahead {
                 (self.absent, self.is_ahead) = (latest + 1, true);
+                check_time(self.absent, cx);
             }
         }
         let bytes = cx.world.params.stamp_bytes;
@@ -400,8 +408,12 @@ impl<P: Leased> Lines<P> for Bank {
                 let lease = self.leases.entry(line).or_default();
                 let end = timed.now.max(lease.version).saturating_add(params.lease).min(params.lease_last);
                 lease.end = lease.end.max(end);
+                check_time(lease.end, cx);
             }
-            (BankAction::Stamp, _, Operand::Access(timed)) => self.stamp(line, timed),
+            (BankAction::Stamp, _, Operand::Access(timed)) => {
+                self.stamp(line, timed);
+                check_time(self.end(line), cx);
+            }
             (BankAction::SendData, Some(way), Operand::Access(timed)) => {
                 let (data, bytes) = (self.store.read(way, cx), 2 * params.stamp_bytes);
                 let lease = self.leases.get(&line).copied().unwrap_or_default();
