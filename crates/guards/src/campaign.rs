@@ -304,7 +304,7 @@ impl Campaign<'_> {
     fn of(&self, protocol: &str, mutants: &[Chosen<'_>]) -> Result<Vec<Trial>, String> {
         let Campaign { options, folder, tree, digest, say } = *self;
         say(&format!("{protocol}: recording which cases reach which mutants"));
-        let how = (options.jobs, options.budget);
+        let how = (options.jobs, options.budget.share_of, options.budget.case_states_max);
         let cases = records::of(tree, folder, digest, protocol, how, options.is_again)?;
         let states: u64 = cases.iter().map(|case| case.states).sum();
         say(&format!("{protocol}: {} cases, {states} states; {} mutants", cases.len(), mutants.len()));

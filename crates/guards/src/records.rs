@@ -7,7 +7,6 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::switch::NUMBER_MAX;
 use crate::tree::Tree;
-use crate::trials::Budget;
 
 /// A recording run executes all cases (programs on a machine) of a protocol without a mutant. This
 /// is the number of parts into which the cases are divided. A later run does not repeat a part that
@@ -90,8 +89,8 @@ impl CaseRecord {
 }
 
 /// Returns the records of a protocol's cases. They come from the files of earlier runs, or from a
-/// new run of the cases. `jobs` processes run at the same time, and the budget says which cases are
-/// used. If `is_again` is true, all cases run again.
+/// new run of the cases. `jobs` processes run at the same time, one case in `share_of` is used, and
+/// only if it has at most `states_max` states. If `is_again` is true, all cases run again.
 ///
 /// # Errors
 /// If a child process cannot be started or fails, or a file cannot be written.
@@ -100,13 +99,12 @@ pub fn of(
     folder: &Path,
     digest: &str,
     protocol: &str,
-    (jobs, budget): (usize, Budget),
+    (jobs, share_of, states_max): (usize, usize, u64),
     is_again: bool,
 ) -> Result<Vec<CaseRecord>, String> {
     let next = AtomicUsize::new(0);
     // Case 0 is in part 0, case 1 in part 1, and so on: each part has cases of all groups.
-    let parts = (PARTS / budget.share_of.max(1)).max(1);
-    let states_max = budget.case_states_max;
+    let parts = (PARTS / share_of.max(1)).max(1);
     let work = || {
         loop {
             let part = next.fetch_add(1, Ordering::Relaxed);

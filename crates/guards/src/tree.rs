@@ -115,10 +115,13 @@ fn without_default_members(manifest: &str) -> Result<String, String> {
     toml::to_string(&table).map_err(|error| format!("Cargo.toml: {error}"))
 }
 
+/// A function that gives the name of a type.
+type NameOfType = fn() -> &'static str;
+
 /// Protocols that only tests use: they are not in the list of protocols of `zoo`. They reach code
 /// that the other protocols reach only on larger machines. Each has a function that gives the name
 /// of its type.
-const OF_TESTS: [(&str, fn() -> &'static str); 3] = [
+const OF_TESTS: [(&str, NameOfType); 3] = [
     ("stc-lacks-room", core::any::type_name::<zoo::stc::lacking::room::Room>),
     ("rcc-repaired-short", core::any::type_name::<zoo::lease::short::repaired::RccRepaired>),
     ("rcc-repaired-long", core::any::type_name::<zoo::lease::long::repaired::RccRepaired>),
