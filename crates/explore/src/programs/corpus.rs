@@ -309,7 +309,6 @@ texts! {
     "caches/two-written-on-one-beside-loaded-of-band.litmus"
     "caches/written-beside-polled-of-bands.litmus"
     "caches/written-in-three-bands.litmus"
-    "caches/crossed-behind-longer-lease.litmus"
     "caches/renewed-then-written-later.litmus"
     "caches/displaced-across-rollovers.litmus"
     "caches/stored-beside-released.litmus"

@@ -216,6 +216,16 @@ impl Programs {
         }
     }
 
+    /// A function that returns the position in the order of exploration of the test with a number.
+    pub(crate) fn positions(&self) -> impl Fn(usize) -> usize + use<> {
+        let Range { start, end } = self.first;
+        move |number| match number {
+            _ if number < start => number + (end - start),
+            _ if number < end => number - start,
+            _ => number,
+        }
+    }
+
     /// The number of programs that have been enumerated so far.
     #[must_use]
     pub fn drawn(&self) -> usize {
@@ -430,8 +440,10 @@ mod tests {
         let mut programs = Programs::of(shipped.clone()).and_dimensions(&claims).and_messages(&claims);
         let count = programs.dimensions();
         assert!(count > 0);
+        let position = programs.positions();
         let feed = Feed::new(&mut programs, &|| false);
         let order: Vec<(usize, Arc<Test>)> = core::iter::from_fn(|| feed.next()).collect();
+        assert!(order.iter().enumerate().all(|(at, (number, _))| position(*number) == at));
         let mut pairs = programs.in_order().zip(&order);
         assert!(pairs.all(|(own, fed)| own.0 == fed.0 && Arc::ptr_eq(own.1, &fed.1)));
         assert_eq!(programs.tests().len(), order.len());

@@ -9,6 +9,7 @@ pub(crate) mod reason;
 pub(crate) mod run;
 pub(crate) mod trials;
 pub(crate) mod unproved;
+mod verdict;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -33,7 +34,8 @@ pub use run::Finding;
 
 use census::Counter;
 use families::Ran;
-use run::{Explorers, Run};
+use run::{Explorers, Run, Tested};
+use verdict::Verdict;
 
 /// The status of a claim after a verification.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -160,6 +162,9 @@ pub fn on_chiplets(machines: Vec<Bounds>, chiplets: u16) -> Vec<Bounds> {
 /// The maximum number of counterexamples in a report.
 const REPORTED_MAX: usize = 20;
 
+/// The reason that an incomplete verification gives if it ended early ([`Verdict`]).
+const REFUTED: &str = "the other tests, because every claim is refuted and the report is full";
+
 /// Verifies the protocol with these tests.
 ///
 /// # Errors
@@ -168,7 +173,8 @@ pub fn verify(subject: &Subject, tests: &[Test], options: &Options<'_>) -> Resul
     verify_programs(subject, &mut Programs::of(tests.iter().cloned()), options)
 }
 
-/// Verifies the protocol with these programs, which are generated during the verification.
+/// Verifies the protocol with these programs, which are generated during the verification. It ends
+/// early if every claim is refuted and the report is full.
 ///
 /// # Errors
 /// If the protocol claims an unknown model, or if no mutant has the chosen name.
@@ -184,22 +190,32 @@ pub fn verify_programs(
         return Err(format!("no mutant of {} has a name that contains '{part}'", subject.info.name));
     }
     let done = AtomicUsize::new(0);
+    let verdict = Verdict::new(claims.len());
+    let position = programs.positions();
     let feed = Feed::new(programs, options.stop);
-    let tested = pull(
+    let explored = pull(
         options.jobs,
-        || feed.next(),
+        || if verdict.last().is_some() { None } else { feed.next() },
         || {
             let mut explorers = Explorers::new(subject, None);
-            let (done, claims, feed) = (&done, &claims, &feed);
+            let (done, claims, feed, verdict, position) = (&done, &claims, &feed, &verdict, &position);
             move |index, test: Arc<Test>| {
                 let tested = run::test(&mut explorers, claims, &test, index, options);
+                verdict.take(position(index), &tested);
                 let count = done.fetch_add(1, Ordering::Relaxed) + 1;
                 (options.progress)(Progress::Tests(count, feed.known()));
-                tested
+                (index, tested)
             }
         },
     );
     let tests = programs.tests();
+    let last = verdict.last();
+    let mut tested: Vec<Tested> = core::iter::repeat_with(Tested::default).take(tests.len()).collect();
+    for (index, result) in explored {
+        if last.is_none_or(|last| position(index) <= last) {
+            tested[index] = result;
+        }
+    }
     let mut findings: Vec<Finding> = tested.iter().flat_map(|t| t.findings.iter().cloned()).collect();
     // Of equally short counterexamples, those with words of four bytes come first, because only
     // they can be replayed with timing.
@@ -209,7 +225,10 @@ pub fn verify_programs(
     for gap in tested.iter().flat_map(|t| &t.gaps) {
         *gaps.entry(gap.clone()).or_default() += 1;
     }
-    gaps.extend(programs.not_generated().map(|gap| (gap, 1)));
+    match last {
+        Some(_) => gaps.extend([(REFUTED.to_owned(), 1)]),
+        None => gaps.extend(programs.not_generated().map(|gap| (gap, 1))),
+    }
     let is_covered = gaps.is_empty();
     let is_refuted = |claim: &Claim| tested.iter().any(|t| t.refuted.contains(&claim.model));
     let is_tested = |at: usize| tested.iter().any(|t| t.spoken >> at & 1 == 1);

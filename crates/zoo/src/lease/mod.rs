@@ -332,7 +332,6 @@ const TESTS: &[&str] = &[
     "caches/useless-fetch-read.litmus",
     "caches/leased-to-earlier-reader.litmus",
     "caches/hit-of-other-wavefront.litmus",
-    "caches/crossed-behind-longer-lease.litmus",
     "caches/renewed-then-written-later.litmus",
     "caches/displaced-across-rollovers.litmus",
 ];
