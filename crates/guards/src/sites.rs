@@ -281,7 +281,12 @@ impl Finder<'_> {
     /// Whether an expression computes the size of a message: a sum, a product or a choice, on one
     /// line, in which a size occurs.
     fn is_size(&self, expr: &Expr) -> bool {
-        matches!(expr, Expr::Binary(_) | Expr::If(_)) && {
+        let computes = match expr {
+            Expr::Binary(binary) => matches!(binary.op, BinOp::Add(_) | BinOp::Mul(_)),
+            Expr::If(_) => true,
+            _ => false,
+        };
+        computes && {
             let text = self.of(expr);
             !text.contains('\n') && SIZES.iter().any(|size| text.contains(size))
         }
