@@ -76,6 +76,7 @@ pub(super) const BUILT_IN: [(&str, &[BuiltIn]); 5] = [
         "peers.toml",
         "repairs.toml",
         "storage.toml",
+        "schedules.toml",
     ),
     built_in!("mttop":
         "paper.toml",

@@ -104,12 +104,24 @@ pub(super) struct FigureFile {
     pub(super) scenarios: Vec<Spanned<String>>,
     pub(super) inputs: Option<Vec<Spanned<String>>>,
     pub(super) variants: Option<Vec<Spanned<String>>>,
-    /// The description of the chart. `None` if the file contains only litmus tests.
+    /// The description of the chart. `None` if the figure has no runs.
     pub(super) chart: Option<ChartFile>,
     #[serde(default)]
     pub(super) litmus: Vec<LitmusFile>,
+    #[serde(default)]
+    pub(super) verified: Vec<VerifiedFile>,
+    #[serde(default)]
+    pub(super) tested: Vec<TestedFile>,
     #[serde(default, rename = "measure")]
     pub(super) measures: Vec<MeasureFile>,
+}
+
+impl FigureFile {
+    /// Whether the figure has claims, but none that needs runs.
+    pub(super) fn has_no_runs(&self) -> bool {
+        let FigureFile { litmus, verified, tested, measures, .. } = self;
+        measures.is_empty() && !(litmus.is_empty() && verified.is_empty() && tested.is_empty())
+    }
 }
 
 /// The meaning of the groups of bars along the horizontal axis of a chart.
@@ -146,7 +158,7 @@ pub(super) struct ChartFile {
 }
 
 impl ChartFile {
-    /// The chart description for a figure that has only litmus tests: no groups and no parts.
+    /// The chart description for a figure that has no runs: no groups and no parts.
     pub(super) const NONE: ChartFile = ChartFile {
         shape: Shape::Table,
         groups: Groups::Inputs,
@@ -206,6 +218,24 @@ pub(super) struct LitmusFile {
     pub(super) inclusion: bool,
     pub(super) races: bool,
     pub(super) verdict: Option<bool>,
+}
+
+/// A claim that recorded verifications of protocols decide.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct VerifiedFile {
+    pub(super) claim: Spanned<String>,
+    pub(super) model: Spanned<String>,
+    pub(super) protocols: Vec<Spanned<String>>,
+}
+
+/// A claim that a test of the project checks. A reproduction does not run the test.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TestedFile {
+    pub(super) claim: Spanned<String>,
+    /// The file of the test, relative to the folder of the project.
+    pub(super) test: String,
 }
 
 /// The way in which the values of several inputs are combined to the value of a claim.

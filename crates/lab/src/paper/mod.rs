@@ -16,6 +16,7 @@ mod plan;
 mod resolve;
 mod score;
 pub(crate) mod statistics;
+mod verified;
 
 pub use crate::task::{InputRequest, Task};
 pub use built_in::names;
@@ -118,6 +119,9 @@ struct FigurePlan {
     means: Vec<(String, Vec<String>)>,
     measures: Vec<Measure>,
     litmus: Vec<litmus::Litmus>,
+    verified: Vec<verified::VerifiedClaim>,
+    /// The claims that tests of the project check, each with the file of the test.
+    tested: Vec<(String, String)>,
 }
 
 /// A measure of a claim: the expression or the comparisons that are evaluated for the claim, and

@@ -1,19 +1,21 @@
 //! Converts experiment files to a [`Paper`]: looks up every name in the files, and reports a fault
 //! with its place.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use toml::Spanned;
 use workloads::graph::programs::program_of;
 use workloads::{Size, Workload};
 
-use super::claims::{Claims, Kind};
+use super::claims::{Claim, Claims, Kind};
 use super::expr::{At, Comparison, Definitions, Expr, ExprError};
 use super::files::{
     ChartFile, FigureFile, Files, Fold, InputFile, LitmusFile, MeasureFile, PaperFile, VariantFile,
+    VerifiedFile,
 };
 use super::litmus::{Litmus, TESTS};
+use super::verified::VerifiedClaim;
 use super::{BASE, FigurePlan, Input, Measure, Metric, NamedScenario, Paper, Source as From, Variant};
 use crate::error::Error;
 use crate::paper::built_in::claims_text;
@@ -56,7 +58,7 @@ impl Paper {
             return Err(source.error(file.seeds.span(), "expected 1 to 1000 seeds"));
         }
         let twice = |names: Vec<&Spanned<String>>| {
-            let mut seen = std::collections::BTreeSet::new();
+            let mut seen = BTreeSet::new();
             names.into_iter().find(|name| !seen.insert(name.get_ref().clone())).cloned()
         };
         let named = [
@@ -249,10 +251,9 @@ impl Resolver<'_> {
         let chart = match &file.chart {
             Some(_) if file.scenarios.is_empty() => return Err(no_scenarios()),
             Some(chart) => chart,
-            None if file.litmus.is_empty() || !file.measures.is_empty() => {
-                return Err(self
-                    .source
-                    .error(0..0, "a figure needs `[chart]`, or `[[litmus]]` without `[[measure]]`"));
+            None if !file.has_no_runs() => {
+                let message = "a figure needs `[chart]`, or `[[litmus]]`, `[[verified]]` or `[[tested]]` without `[[measure]]`";
+                return Err(self.source.error(0..0, message));
             }
             None => &ChartFile::NONE,
         };
@@ -278,6 +279,12 @@ impl Resolver<'_> {
             means: Vec::new(),
             measures: Vec::new(),
             litmus: file.litmus.iter().map(|litmus| self.litmus(litmus)).collect::<Result<_, _>>()?,
+            verified: file.verified.iter().map(|file| self.verified(file)).collect::<Result<_, _>>()?,
+            tested: file
+                .tested
+                .iter()
+                .map(|file| Ok((self.claim(&file.claim)?.id.clone(), file.test.clone())))
+                .collect::<Result<_, Error>>()?,
         };
         for mean in &chart.means {
             let all: Vec<&str> = plan.inputs.iter().map(String::as_str).collect();
@@ -328,12 +335,7 @@ impl Resolver<'_> {
     }
 
     fn measure(&self, plan: &FigurePlan, file: &MeasureFile) -> Result<Measure, Error> {
-        let id = file.claim.get_ref();
-        let claims = &self.paper.claims.claims;
-        let Some(claim) = claims.iter().find(|claim| claim.id == *id) else {
-            let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
-            return Err(self.source.unknown("claim", &file.claim, &known));
-        };
+        let (id, claim) = (file.claim.get_ref(), self.claim(&file.claim)?);
         if let Some(value) = &file.largest {
             return self.largest(plan, file, claim.kind, value);
         }
@@ -369,12 +371,33 @@ impl Resolver<'_> {
         Ok(Measure { claim: id.clone(), text: text.get_ref().clone(), what, fold: file.fold, inputs })
     }
 
-    fn litmus(&self, file: &LitmusFile) -> Result<Litmus, Error> {
-        let claims: Vec<&str> = self.paper.claims.claims.iter().map(|claim| claim.id.as_str()).collect();
-        let claim = file.claim.get_ref();
-        if !claims.contains(&claim.as_str()) {
-            return Err(self.source.unknown("claim", &file.claim, &claims));
+    /// The claim with this identifier.
+    fn claim(&self, id: &Spanned<String>) -> Result<&Claim, Error> {
+        let claims = &self.paper.claims.claims;
+        claims.iter().find(|claim| claim.id == *id.get_ref()).ok_or_else(|| {
+            let known: Vec<&str> = claims.iter().map(|claim| claim.id.as_str()).collect();
+            self.source.unknown("claim", id, &known)
+        })
+    }
+
+    fn verified(&self, file: &VerifiedFile) -> Result<VerifiedClaim, Error> {
+        let infos = || zoo::ALL.iter();
+        let names: Vec<&str> = infos().map(|info| info.name).collect();
+        let models: BTreeSet<&str> = infos().flat_map(|info| info.claims).map(|claim| claim.model).collect();
+        let model = file.model.get_ref();
+        if !models.contains(model.as_str()) {
+            let models: Vec<&str> = models.into_iter().collect();
+            return Err(self.source.unknown("claimed model", &file.model, &models));
         }
+        Ok(VerifiedClaim {
+            claim: self.claim(&file.claim)?.id.clone(),
+            model: model.clone(),
+            protocols: self.names("protocol", Some(&file.protocols), &names, &[])?,
+        })
+    }
+
+    fn litmus(&self, file: &LitmusFile) -> Result<Litmus, Error> {
+        let claim = &self.claim(&file.claim)?.id;
         let test = TESTS.into_iter().find(|(name, _)| name == file.test.get_ref());
         let test = test.ok_or_else(|| {
             self.source.unknown("litmus test of a figure", &file.test, &TESTS.map(|(name, _)| name))

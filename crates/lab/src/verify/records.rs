@@ -11,6 +11,9 @@ use serde::{Deserialize, Serialize};
 
 use super::Guards;
 
+/// The text of the records that are built into the program.
+const RECORDED: &str = include_str!("../../../../docs/results/verification.toml");
+
 /// The explanation of the columns of the page.
 const HEAD: &str = "\
 In the table *Protocols*, the status of a claim covers every schedule of the litmus tests of Fencepost, and of the
@@ -120,6 +123,20 @@ struct Sample {
 }
 
 impl Records {
+    /// Reads the records that are built into the program.
+    ///
+    /// # Errors
+    /// If the records have a syntax error. The error has the line.
+    pub fn recorded() -> Result<Records, String> {
+        Records::read(RECORDED)
+    }
+
+    /// The record of a protocol. `None` if it has none.
+    #[must_use]
+    pub fn of(&self, protocol: &str) -> Option<&Record> {
+        self.protocols.iter().find(|record| record.protocol == protocol)
+    }
+
     /// Reads a file of records. The surviving mutants of each record that a protocol argues to be
     /// equivalent count as equivalent, also if the argument is younger than the record.
     ///
@@ -248,6 +265,19 @@ impl Record {
                 .collect(),
             mutants: v.mutants.as_ref().map(Mutants::of),
         }
+    }
+
+    /// The status of the claim to keep a memory model. `None` if the protocol did not claim it.
+    #[must_use]
+    pub fn status(&self, model: &str) -> Option<&str> {
+        self.claims.get(model).map(String::as_str)
+    }
+
+    /// The extent of the verification, and its date.
+    #[must_use]
+    pub fn extent(&self) -> String {
+        let (programs, states) = (counted(self.programs, "program"), counted(self.states, "state"));
+        format!("{programs}, {states}, {}", self.date)
     }
 
     fn row(&self) -> String {

@@ -69,9 +69,73 @@ fn equal_runs_reproduce_only_claims_of_no_change_and_of_the_machine() {
         "stc.72.queue.most",
         "stc.75.storage.tcs",
     ];
-    assert_eq!(ids(Status::Reproduced), reproduced);
-    // Verification decides the claims about all schedules.
-    assert_eq!(ids(Status::NotRun), ["stc.23.coherent", "stc.33.deadlock-free", "stc.fig7"]);
+    // Recorded verifications decide this claim, and no run.
+    let coherent = "stc.23.coherent";
+    let of_runs: Vec<&str> = ids(Status::Reproduced).into_iter().filter(|id| *id != coherent).collect();
+    assert_eq!(of_runs, reproduced);
+    let not_run: Vec<&str> = ids(Status::NotRun).into_iter().filter(|id| *id != coherent).collect();
+    assert_eq!(not_run, ["stc.33.deadlock-free", "stc.fig7"]);
+}
+
+#[test]
+fn records_and_tests_decide_the_claims_about_all_schedules_without_any_run() {
+    let plan = plan(&["schedules"]);
+    assert_eq!(plan.runs().count(), 0);
+    let results = plan.evaluate(Vec::new());
+    assert!(results.figures.is_empty());
+    let coherent = claim(&results, "stc.23.coherent");
+    assert!(
+        coherent.measure.starts_with("sc of stc-nv-repaired, ") || coherent.note.is_some(),
+        "{coherent:?}"
+    );
+    assert_ne!(coherent.status, Status::Contradicted);
+    for id in ["stc.33.deadlock-free", "stc.fig7"] {
+        let Scored { status, note, .. } = claim(&results, id);
+        assert_eq!(*status, Status::NotRun);
+        let note = note.as_deref().unwrap_or_default();
+        let test = note.strip_prefix("a test of the project checks the claim: `").unwrap();
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(test.trim_end_matches('`'));
+        assert!(path.is_file(), "{}", path.display());
+    }
+}
+
+/// The folder of a copy of the paper's files with one figure, which has this text.
+fn with_figure(name: &str, text: &str) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::remove_dir_all(&folder).ok();
+    fs::create_dir_all(&folder).unwrap();
+    fs::write(folder.join("paper.toml"), include_str!("../../../../experiments/stc/paper.toml")).unwrap();
+    fs::write(folder.join("own.toml"), text).unwrap();
+    folder
+}
+
+#[test]
+fn a_claim_of_records_names_known_claims_models_and_protocols() {
+    let text = |claim: &str, model: &str, protocol: &str| {
+        format!(
+            "title = \"t\"\n[[verified]]\nclaim = \"{claim}\"\nmodel = \"{model}\"\n\
+             protocols = [\"{protocol}\"]\n"
+        )
+    };
+    let load = |name: &str, text: &str| Paper::load("stc", Some(&with_figure(name, text)), &systems());
+    let status = |name: &str, protocol: &str| {
+        let paper = load(name, &text("stc.23.coherent", "sc", protocol)).unwrap();
+        let results = Plan::new(paper, &Request::default()).unwrap().evaluate(Vec::new());
+        claim(&results, "stc.23.coherent").status
+    };
+    assert_eq!(status("verified-kept", "stc-nv-repaired"), Status::Reproduced);
+    assert_eq!(status("verified-refuted", "stc-nv"), Status::Contradicted);
+    let error = |name: &str, text: &str| load(name, text).map(|_| ()).unwrap_err().to_string();
+    for (name, line, [claim, model, protocol]) in [
+        ("verified-claim", 3, ["stc.23.coherrent", "sc", "stc-nv"]),
+        ("verified-model", 4, ["stc.23.coherent", "scc", "stc-nv"]),
+        ("verified-protocol", 5, ["stc.23.coherent", "sc", "stc-nw"]),
+    ] {
+        let error = error(name, &text(claim, model, protocol));
+        assert!(error.contains(&format!("own.toml:{line}:")) && error.contains("did you mean"), "{error}");
+    }
+    let tested = "title = \"t\"\n[[tested]]\nclaim = \"stc.fig77\"\ntest = \"a\"\n";
+    assert!(error("tested-claim", tested).contains("own.toml:3:"));
 }
 
 /// The value of a column of the figure `storage`, for a group of bars.

@@ -51,6 +51,8 @@ impl Plan {
                 claim.id.split('.').nth(1) == Some(&figure.id)
                     || figure.measures.iter().any(|measure| measure.claim == claim.id)
                     || figure.litmus.iter().any(|litmus| litmus.claim == claim.id)
+                    || figure.verified.iter().any(|verified| verified.claim == claim.id)
+                    || figure.tested.iter().any(|(tested, _)| *tested == claim.id)
             })
     }
 }

@@ -9,12 +9,13 @@ use super::{Evaluation, interval_of, place};
 use crate::paper::claims::{Claim, Kind};
 use crate::paper::expr::{Comparison, Expr, NoValue, Relation};
 use crate::paper::files::Fold;
-use crate::paper::litmus::Litmus;
+use crate::paper::litmus::ModelResult;
 use crate::paper::statistics::{
     geometric_mean, interval, interval_of_amounts, mean, rank_correlation_of_means,
 };
 use crate::paper::{BASE, FigurePlan, Measure, Metric, Variant, score};
 use crate::results::{Interval, Scored, Status, VariantStatus};
+use crate::verify::Records;
 
 impl Evaluation<'_> {
     pub(super) fn claim(&self, claim: &Claim) -> Scored {
@@ -41,9 +42,20 @@ impl Evaluation<'_> {
             note: None,
             variants: Vec::new(),
         };
-        let litmus: Vec<&Litmus> = self.plan.paper.figures.iter().flat_map(|f| &f.litmus).collect();
-        if litmus.iter().any(|litmus| litmus.claim == claim.id) {
-            litmus_claim(&mut scored, litmus.into_iter().filter(|litmus| litmus.claim == claim.id));
+        let figures = || self.plan.paper.figures.iter();
+        let litmus = figures().flat_map(|f| &f.litmus).filter(|litmus| litmus.claim == claim.id);
+        let mut without_runs: Vec<_> = litmus.map(|litmus| (litmus.text(), litmus.check())).collect();
+        let verified = figures().flat_map(|f| &f.verified).filter(|verified| verified.claim == claim.id);
+        without_runs.extend(verified.map(|verified| {
+            let records = Records::recorded();
+            (verified.text(), records.and_then(|records| verified.check(&records)))
+        }));
+        if !without_runs.is_empty() {
+            claim_without_runs(&mut scored, without_runs);
+            return scored;
+        }
+        if let Some((_, test)) = figures().flat_map(|f| &f.tested).find(|(tested, _)| *tested == claim.id) {
+            scored.note = Some(format!("a test of the project checks the claim: `{test}`"));
             return scored;
         }
         let mut measures = measures.filter(|(_, measure)| measure.claim == claim.id);
@@ -345,15 +357,16 @@ impl Evaluation<'_> {
     }
 }
 
-/// Finds the status of a claim about litmus tests. The claim is reproduced only if every test gives
+/// Finds the status of a claim that litmus tests or recorded verifications decide: `all` has the
+/// parts of the claim in words, each with its results. The claim is reproduced only if every part has
 /// the claimed result.
-fn litmus_claim<'a>(scored: &mut Scored, tests: impl Iterator<Item = &'a Litmus>) {
-    // A litmus test has no seed and no input.
+fn claim_without_runs(scored: &mut Scored, all: Vec<(String, Result<Vec<ModelResult>, String>)>) {
+    // There is no seed and no input.
     scored.seeds = 0;
     let (mut found, mut texts, mut holds) = (Vec::new(), Vec::new(), true);
-    for litmus in tests {
-        texts.push(litmus.text());
-        match litmus.check() {
+    for (text, results) in all {
+        texts.push(text);
+        match results {
             Ok(all) => {
                 holds &= all.iter().all(|found| found.holds);
                 found.extend(all.into_iter().map(|one| json!({ "test": one.words, "holds": one.holds })));
