@@ -52,6 +52,21 @@ fn every_workload_is_right_under_every_protocol() {
     }
 }
 
+/// The page of `quick-release` names these programs.
+#[test]
+fn the_faults_of_quick_release_show_in_whole_programs() {
+    let programs =
+        [("bc", true), ("cca", true), ("dijkstra", true), ("stencil", false), ("barnes-hut", false)];
+    for (name, ends) in programs {
+        let workload = workloads::find(name).expect("a workload");
+        let run = |protocol: &str| lab::run::run(&tiny("hlrc-8cu", protocol, workload), &mut ());
+        let record = run("quick-release").expect("a run");
+        let why = record.error.unwrap_or_default();
+        assert!(!record.answer_ok && why.contains("wrong answer") == ends, "{name}: {why}");
+        assert!(run("quick-release-repaired").expect("a run").answer_ok, "{name}");
+    }
+}
+
 /// With tiles in global memory, the lines of the tiles are written and read between barriers of the
 /// work-group.
 #[test]
