@@ -28,6 +28,9 @@ const UNOPTIMIZED: [&str; 3] = ["zoo", "lab", "fencepost"];
 /// The protocols that the command lines of the guides run, each with its type in `zoo`.
 const RUN: [(&str, &str); 3] = [("vi", "vi::Vi"), ("no-l1", "no_l1::NoL1"), ("once", "once::Once")];
 
+/// The tests that the command lines of the guides run: a crate and the modules of its tests.
+const TESTED: [(&str, &[&str]); 2] = [("zoo", &["conformance", "once"]), ("workloads", &["answers"])];
+
 #[test]
 fn every_guide_works_as_written() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("guides");
@@ -41,13 +44,15 @@ fn every_guide_works_as_written() {
         write_files(page, &copy);
     }
     keep_few(&copy);
+    keep_tested(&copy);
     let protocol = copy.join("crates/zoo/src/once");
     let files = tree::files(&protocol).into_iter();
     let lines: usize =
         files.map(|file| fs::read_to_string(protocol.join(file)).unwrap().lines().count()).sum();
     assert!(lines < 200, "{}: the protocol has {lines} lines of Rust; fewer than 200 are expected", NAMES[0]);
     let cargo = Cargo { copy: &copy, target: &target, profile: &profile };
-    let tests = ["zoo_tests", "workloads_tests"].iter().flat_map(|name| ["--test", name]);
+    let tests = TESTED.map(|(krate, _)| format!("{krate}_tests"));
+    let tests = tests.iter().flat_map(|name| ["--test", name]);
     cargo.run(["build", "--bin", "fencepost"].into_iter().chain(tests));
     let shell = Shell::new(&copy);
     let fencepost = target.join(profile.folder()).join("fencepost");
@@ -119,6 +124,20 @@ fn keep_few(copy: &Path) {
         let arms = RUN.map(|(name, of)| format!("{name:?} => Some({visitor}.visit::<zoo::{of}>()), "));
         let few = format!("use zoo::Visit as _;\n    match name {{ {}_ => None }}", arms.concat());
         fs::write(&path, text.replace(&all, &few)).unwrap();
+    }
+}
+
+/// Changes the copy so that the tests have only the modules of [`TESTED`]. To compile the others would
+/// take longer than all other steps of the guides.
+fn keep_tested(copy: &Path) {
+    for (krate, modules) in TESTED {
+        let path = copy.join(format!("crates/{krate}/tests/{krate}_tests/main.rs"));
+        let text = fs::read_to_string(&path).unwrap();
+        let module = |line: &str| Some(line.strip_prefix("mod ")?.trim_end_matches(';').to_owned());
+        let is_kept = |line: &&str| module(line).is_none_or(|name| modules.contains(&&*name));
+        let kept: Vec<&str> = text.lines().filter(is_kept).collect();
+        assert_eq!(kept.iter().filter(|line| module(line).is_some()).count(), modules.len(), "{kept:?}");
+        fs::write(&path, kept.join("\n") + "\n").unwrap();
     }
 }
 

@@ -95,15 +95,23 @@ fn programs_of_several_kernels_reach_their_ends() {
     }
 }
 
-#[test]
-fn preempted_programs_reach_their_ends() {
+/// Checks the replay of walks with preemptions in placements on so many kernels.
+fn preempted(kernels: u8) {
     let machines = machines().map(|bounds| bounds.preempting(2));
     let is_preempt = |mv: Move| matches!(mv, Move::Preempt { .. } | Move::Resume { .. });
-    for spread in [Spread::default(), Spread { kernels: 2, hosts: 1 }] {
-        let is_wanted = move |placement: &Placement| placement.stages.is_empty() == (spread.kernels == 1);
-        let seen = walks(&machines, spread, is_wanted, is_preempt);
-        assert!(seen.contains("preempt") && seen.contains("resume"), "{seen:?}");
-    }
+    let is_wanted = |placement: &Placement| placement.stages.is_empty() == (kernels == 1);
+    let seen = walks(&machines, Spread { kernels, hosts: 1 }, is_wanted, is_preempt);
+    assert!(seen.contains("preempt") && seen.contains("resume"), "{seen:?}");
+}
+
+#[test]
+fn preempted_programs_reach_their_ends() {
+    preempted(1);
+}
+
+#[test]
+fn preempted_programs_of_two_kernels_reach_their_ends() {
+    preempted(2);
 }
 
 /// A litmus test: a word is read on one compute unit, written on another compute unit, and read
