@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use explore::mutants::is_named;
 use explore::verify::{self, TestSize, Verification};
 use proto::Info;
-use proto::words::{counted, grouped};
+use proto::words::{counted, grouped, plural};
 use serde::{Deserialize, Serialize};
 
 use super::Guards;
@@ -276,8 +276,8 @@ impl Record {
     /// The extent of the verification, and its date.
     #[must_use]
     pub fn extent(&self) -> String {
-        let (programs, states) = (counted(self.programs, "program"), counted(self.states, "state"));
-        format!("{programs}, {states}, {}", self.date)
+        let of = |count: u64, unit: &str| format!("{} {}", grouped(count), plural(count, unit));
+        format!("{}, {}, {}", of(self.programs, "program"), of(self.states, "state"), self.date)
     }
 
     fn row(&self) -> String {
