@@ -12,6 +12,7 @@ mod inclusion;
 mod mutants;
 mod preemption;
 mod runtime;
+mod survivors;
 mod symmetry;
 mod targeted;
 
