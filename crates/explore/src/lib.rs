@@ -41,6 +41,7 @@
 //! # Ok::<(), litmus::parse::TextError>(())
 //! ```
 
+mod components;
 pub mod cutoff;
 mod machine;
 pub mod mutants;

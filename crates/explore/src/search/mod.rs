@@ -166,23 +166,7 @@ impl Explorer {
         requirements: &Requirements<'_>,
         limits: &mut Limits<'_>,
     ) -> Result<Exploration, Unsupported> {
-        let machine = self.machine(program, placement)?;
-        let mut run = Run {
-            machine,
-            outcomes: BTreeMap::new(),
-            allowed: requirements.allowed,
-            may_block: requirements.may_block,
-            forbidden: None,
-        };
-        let searched = loop {
-            let start = run.machine.start()?;
-            let searched = engine::search(&mut run, &start, limits);
-            if !searched.is_stale {
-                break searched;
-            }
-            run.machine.again();
-            (run.outcomes, run.forbidden) = (BTreeMap::new(), None);
-        };
+        let (mut run, searched) = self.search(program, placement, requirements, limits)?;
         if let Some(why) = run.machine.unsupported.take() {
             return Err(Unsupported(why));
         }
@@ -199,6 +183,32 @@ impl Explorer {
             self.learnt.push(run.machine.controllers);
         }
         Ok(found)
+    }
+
+    /// Searches all states of a program in a placement.
+    fn search<'a>(
+        &mut self,
+        program: &Program,
+        placement: &Placement,
+        requirements: &Requirements<'a>,
+        limits: &mut Limits<'_>,
+    ) -> Result<(Run<'a>, Searched), Unsupported> {
+        let mut run = Run {
+            machine: self.machine(program, placement)?,
+            outcomes: BTreeMap::new(),
+            allowed: requirements.allowed,
+            may_block: requirements.may_block,
+            forbidden: None,
+        };
+        loop {
+            let start = run.machine.start()?;
+            let searched = engine::search(&mut run, &start, limits);
+            if !searched.is_stale {
+                return Ok((run, searched));
+            }
+            run.machine.again();
+            (run.outcomes, run.forbidden) = (BTreeMap::new(), None);
+        }
     }
 
     /// Replays the moves of a trace.

@@ -6,9 +6,12 @@
 //! if every move that all of its states offer is made within it. A fair run may omit optional
 //! evictions for ever. Time and periodic timers may go on after all threads have ended.
 
+use core::ops::ControlFlow;
+
 use rustc_hash::FxHashMap;
 
-use crate::machine::known::{Expansion, Known, Offer, Sink};
+use crate::components::{Graph, components};
+use crate::machine::known::{Known, Offer, Repeats, Sink};
 use crate::machine::moves::Move;
 use crate::search::store::{SHARDS, StateId, Store};
 
@@ -24,17 +27,21 @@ pub(crate) struct Endless {
 const NO_WAY_OUT: &str = "a state has no path to an end of the program";
 const STARVES: &str =
     "a thread starves: the run repeats the same states, although no possible event is delayed for ever";
-const NONE: u32 = u32::MAX;
 
+/// The edges from a state that may be in a strongly connected component.
 struct Edges<'a> {
     store: &'a Store,
+    repeats: &'a Repeats,
     firsts: &'a [u32; SHARDS],
     to: &'a mut Vec<u32>,
 }
 
 impl Sink for Edges<'_> {
-    fn go(&mut self, _: Offer, next: &[u32]) {
-        if let Some(id) = self.store.find(next) {
+    fn go(&mut self, offer: Offer, next: &[u32]) {
+        // The search for the state takes most of the time.
+        if self.repeats.has(offer.at)
+            && let Some(id) = self.store.find(next)
+        {
             self.to.push(self.firsts[id.shard()] + id.place() as u32);
         }
     }
@@ -44,29 +51,53 @@ impl Sink for Edges<'_> {
 /// The identity of a move for fairness; see [`Offer::identity`].
 type Identity = (Move, Option<u32>);
 
-/// The edges from one state to its successors, each with the move that leads to the successor.
-#[derive(Default)]
-struct Labelled {
-    offered: Vec<(Identity, bool, Option<Vec<u32>>)>,
+/// The moves that the states of a strongly connected component offer.
+struct Offered<'s, 'a> {
+    states: &'s States<'a>,
+    /// The component of each state, and the component in question.
+    component: &'s [u32],
+    here: u32,
+    /// For each move that a run must make eventually: the number of states that offer it, and whether
+    /// one of them makes it within the component.
+    moves: FxHashMap<Identity, (usize, bool)>,
+    /// Whether a move leads out of the component.
+    leaves: bool,
 }
 
-impl Sink for Labelled {
+impl Sink for Offered<'_, '_> {
     fn go(&mut self, offer: Offer, next: &[u32]) {
-        self.offered.push((offer.identity(), offer.is_optional, Some(next.to_vec())));
+        let mut entry = (!offer.is_optional).then(|| self.moves.entry(offer.identity()).or_default());
+        if let Some((count, _)) = &mut entry {
+            *count += 1;
+        }
+        let is_made = entry.as_ref().is_none_or(|(_, is_made)| *is_made);
+        if !self.states.repeats.has(offer.at) {
+            self.leaves = true;
+        } else if !(is_made && self.leaves)
+            && let Some(id) = self.states.store.find(next)
+        {
+            let is_inside = self.component[self.states.number(id) as usize] == self.here;
+            self.leaves |= !is_inside;
+            if let Some((_, is_made)) = &mut entry {
+                *is_made |= is_inside;
+            }
+        }
     }
     fn wait(&mut self, mv: Move) {
-        self.offered.push(((mv, None), false, None));
+        self.moves.entry((mv, None)).or_default().0 += 1;
     }
 }
 
 /// The graph of the states of a finished search. The states have new numbers without gaps.
-struct Graph<'a> {
+struct States<'a> {
     known: &'a Known,
     store: &'a Store,
+    repeats: Repeats,
     /// The number of the first state of each shard (part of the store of states).
     firsts: [u32; SHARDS],
     next: Vec<u32>,
-    component: Vec<u32>,
+    visited: u32,
+    stop: &'a mut dyn FnMut() -> bool,
 }
 
 /// Searches for an infinite run. The outer `None` means that the caller stopped the search, the
@@ -76,18 +107,54 @@ pub(crate) fn endless(
     store: &Store,
     stop: &mut dyn FnMut() -> bool,
 ) -> Option<Option<Endless>> {
-    let mut firsts = [0u32; SHARDS];
-    let mut count = 0u32;
-    for (first, shard) in firsts.iter_mut().zip(&store.shards) {
-        *first = count;
-        count += shard.len() as u32;
+    // The search has reported every state without a move in which the program has not ended.
+    let Some(repeats) = known.repeats() else { return Some(None) };
+    let mut states = States::new(known, store, repeats, stop);
+    match components(&mut states, store.len()) {
+        ControlFlow::Continue(_) => Some(None),
+        ControlFlow::Break(found) => found.map(Some),
     }
-    let component = vec![NONE; count as usize];
-    let mut graph = Graph { known, store, firsts, next: Vec::new(), component };
-    graph.search(stop)
 }
 
-impl Graph<'_> {
+impl Graph for States<'_> {
+    /// The infinite run, or `None` if the caller stopped the search.
+    type Break = Option<Endless>;
+
+    fn edges(&mut self, number: u32, to: &mut Vec<u32>) -> ControlFlow<Option<Endless>> {
+        self.visited += 1;
+        if self.visited.is_multiple_of(1 << 16) && (self.stop)() {
+            return ControlFlow::Break(None);
+        }
+        let state = self.store.state(self.id(number));
+        let mut sink = Edges { store: self.store, repeats: &self.repeats, firsts: &self.firsts, to };
+        self.known.expand(state, &mut self.next, &mut sink);
+        ControlFlow::Continue(())
+    }
+
+    fn close(&mut self, part: &[u32], component: &[u32]) -> ControlFlow<Option<Endless>> {
+        match self.judge(part, component) {
+            Some(endless) => ControlFlow::Break(Some(endless)),
+            None => ControlFlow::Continue(()),
+        }
+    }
+}
+
+impl<'a> States<'a> {
+    fn new(
+        known: &'a Known,
+        store: &'a Store,
+        repeats: Repeats,
+        stop: &'a mut dyn FnMut() -> bool,
+    ) -> States<'a> {
+        let mut firsts = [0u32; SHARDS];
+        let mut count = 0u32;
+        for (first, shard) in firsts.iter_mut().zip(&store.shards) {
+            *first = count;
+            count += shard.len() as u32;
+        }
+        States { known, store, repeats, firsts, next: Vec::new(), visited: 0, stop }
+    }
+
     fn id(&self, number: u32) -> StateId {
         let shard = self.firsts.partition_point(|&first| first <= number) - 1;
         StateId::new(shard, (number - self.firsts[shard]) as usize)
@@ -97,118 +164,115 @@ impl Graph<'_> {
         self.firsts[id.shard()] + id.place() as u32
     }
 
-    /// Appends the successors of the state `number` to `to`.
-    fn edges(&mut self, number: u32, to: &mut Vec<u32>) -> Expansion {
-        let state = self.store.state(self.id(number));
-        let mut sink = Edges { store: self.store, firsts: &self.firsts, to };
-        self.known.expand(state, &mut self.next, &mut sink)
-    }
-
-    /// Tarjan's algorithm for strongly connected components. Each component is checked for a fair
-    /// infinite run as soon as the component is complete.
-    fn search(&mut self, stop: &mut dyn FnMut() -> bool) -> Option<Option<Endless>> {
-        let count = self.component.len();
-        let (mut order, mut low) = (vec![NONE; count], vec![NONE; count]);
-        let mut open: Vec<u32> = Vec::new();
-        // States on the path, each with the beginning of its edges and its next edge.
-        let mut path: Vec<(u32, usize, usize)> = Vec::new();
-        let mut to: Vec<u32> = Vec::new();
-        let (mut visited, mut components) = (0u32, 0u32);
-        for root in 0..count as u32 {
-            if order[root as usize] != NONE {
-                continue;
-            }
-            path.push((root, to.len(), to.len()));
-            while let Some(&(state, first, next)) = path.last() {
-                let at = state as usize;
-                if order[at] == NONE {
-                    (order[at], low[at]) = (visited, visited);
-                    visited += 1;
-                    if visited.is_multiple_of(1 << 16) && stop() {
-                        return None;
-                    }
-                    open.push(state);
-                    self.edges(state, &mut to);
-                }
-                if next < to.len() {
-                    if let Some(top) = path.last_mut() {
-                        top.2 += 1;
-                    }
-                    let target = to[next];
-                    if order[target as usize] == NONE {
-                        path.push((target, to.len(), to.len()));
-                    } else if self.component[target as usize] == NONE {
-                        low[at] = low[at].min(order[target as usize]);
-                    }
-                    continue;
-                }
-                let edges = &to[first..];
-                let only_leads_on = !edges.is_empty() && !edges.contains(&state);
-                to.truncate(first);
-                path.pop();
-                if let Some(&(parent, ..)) = path.last() {
-                    low[parent as usize] = low[parent as usize].min(low[at]);
-                }
-                if low[at] == order[at] {
-                    // No run stays in a single state that only leads to others. Most components
-                    // are of this kind.
-                    if only_leads_on && open.last() == Some(&state) {
-                        open.pop();
-                        self.component[at] = components;
-                    } else {
-                        let from = open.iter().rposition(|&s| s == state).unwrap_or(0);
-                        let part = open.split_off(from);
-                        part.iter().for_each(|&s| self.component[s as usize] = components);
-                        if let Some(endless) = self.judge(&part, components) {
-                            return Some(Some(endless));
-                        }
-                    }
-                    components += 1;
-                }
-            }
-        }
-        Some(None)
-    }
-
     /// Whether all threads have ended in `part` (a strongly connected component of the states), so
     /// that only time or periodic timers keep the machine from rest.
-    fn only_turns(&self, part: &[u32], offered: &FxHashMap<Identity, (usize, bool)>) -> bool {
-        offered.keys().any(|(mv, _)| mv.is_periodic() || mv.is_tick())
+    fn only_turns(&self, part: &[u32], moves: &FxHashMap<Identity, (usize, bool)>) -> bool {
+        moves.keys().any(|(mv, _)| mv.is_periodic() || mv.is_tick())
             && part.iter().all(|&state| self.known.is_done(self.store.state(self.id(state))))
     }
 
     /// Judges whether `part` (a strongly connected component of the states) has a fair infinite
-    /// run. All components that it leads to have been judged before.
-    fn judge(&mut self, part: &[u32], component: u32) -> Option<Endless> {
-        if let [alone] = *part
-            && self.edges(alone, &mut Vec::new()) == Expansion::End
-        {
-            return None;
-        }
-        let mut offered: FxHashMap<Identity, (usize, bool)> = FxHashMap::default();
-        let mut leaves = false;
+    /// run.
+    fn judge(&self, part: &[u32], component: &[u32]) -> Option<Endless> {
+        let here = component[part[0] as usize];
+        let mut offered =
+            Offered { states: self, component, here, moves: FxHashMap::default(), leaves: false };
+        let mut next = Vec::new();
         for &state in part {
-            let mut labelled = Labelled::default();
-            self.known.expand(self.store.state(self.id(state)), &mut self.next, &mut labelled);
-            for (identity, is_optional, next) in labelled.offered {
-                let to = next.and_then(|next| self.store.find(&next)).map(|id| self.number(id));
-                let is_inside = to.is_some_and(|to| self.component[to as usize] == component);
-                leaves |= to.is_some() && !is_inside;
-                if !is_optional {
-                    let entry = offered.entry(identity).or_default();
-                    entry.0 += 1;
-                    entry.1 |= is_inside;
-                }
-            }
+            self.known.expand(self.store.state(self.id(state)), &mut next, &mut offered);
         }
-        let is_fair = offered.values().all(|&(count, is_made)| is_made || count < part.len());
+        let Offered { moves, leaves, .. } = offered;
+        let is_fair = moves.values().all(|&(count, is_made)| is_made || count < part.len());
         let why = match (leaves, is_fair) {
             (false, _) => NO_WAY_OUT,
-            (true, true) if self.only_turns(part, &offered) => return None,
+            (true, true) if self.only_turns(part, &moves) => return None,
             (true, true) => STARVES,
             (true, false) => return None,
         };
         let nearest = part.iter().copied().min_by_key(|&s| (self.store.path(self.id(s)).len(), s))?;
         Some(Endless { state: self.id(nearest), why, states: part.len() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Subject;
+    use crate::programs::corpus::SHIPPED;
+    use crate::search::engine::Limits;
+    use crate::search::{Explorer, Requirements};
+    use crate::verify::{Test, machines};
+
+    /// The components of the states, in which each state leads to all others.
+    struct Circles<'a> {
+        states: States<'a>,
+        found: Vec<Vec<u32>>,
+    }
+
+    impl Graph for Circles<'_> {
+        type Break = Option<Endless>;
+        fn edges(&mut self, number: u32, to: &mut Vec<u32>) -> ControlFlow<Option<Endless>> {
+            self.states.edges(number, to)
+        }
+        fn close(&mut self, part: &[u32], _: &[u32]) -> ControlFlow<Option<Endless>> {
+            let mut part = part.to_vec();
+            part.sort_unstable();
+            self.found.push(part);
+            ControlFlow::Continue(())
+        }
+    }
+
+    fn circles(known: &Known, store: &Store, repeats: Repeats) -> Vec<Vec<u32>> {
+        let mut stop = || false;
+        let states = States::new(known, store, repeats, &mut stop);
+        let mut circles = Circles { states, found: Vec::new() };
+        assert!(components(&mut circles, store.len()).is_continue());
+        circles.found.sort();
+        circles.found
+    }
+
+    /// Compares the circles among all moves with those among the moves that may be repeated. Returns
+    /// the numbers of searches with circles, without circles, and without moves that may be repeated.
+    fn compare(subject: &Subject, names: &[&str]) -> [usize; 3] {
+        let mut counts = [0; 3];
+        for name in names {
+            let (_, text) = SHIPPED.iter().find(|(path, _)| path == name).expect("it is shipped");
+            let test = Test::read(name, text).expect("it is a test");
+            for bounds in machines() {
+                let mut explorer = Explorer::new(subject, bounds, None);
+                for placement in &test.placements {
+                    let requirements = Requirements { allowed: None, may_block: true };
+                    let mut limits = Limits { states_max: 30_000, ..Limits::default() };
+                    let searched = explorer.search(&test.program(), placement, &requirements, &mut limits);
+                    let Ok((run, searched)) = searched else { continue };
+                    if searched.incomplete.is_some() || searched.problem.is_some() {
+                        continue;
+                    }
+                    let (known, store) = (&run.machine.known, &searched.store);
+                    let all = circles(known, store, Repeats::all(known));
+                    let repeats = known.repeats();
+                    counts[if repeats.is_none() { 2 } else { usize::from(all.is_empty()) }] += 1;
+                    let found = repeats.map_or_else(Vec::new, |repeats| circles(known, store, repeats));
+                    assert!(found == all, "{} {name} {bounds}: {found:?}, not {all:?}", subject.info.name);
+                }
+            }
+        }
+        counts
+    }
+
+    #[test]
+    fn the_moves_that_may_be_repeated_include_all_circles() {
+        let names = ["c11/MP.litmus", "c11/MP+spin.litmus", "c11/lock.litmus", "caches/late-fill.litmus"];
+        let [circles, ends, none] = compare(&Subject::of::<zoo::vi::Vi>(), &names);
+        assert!(circles > 0 && none > ends, "{circles} {ends} {none}");
+        for subject in [
+            Subject::of::<zoo::tc::TcStrong>(),
+            Subject::of::<zoo::lease::RccRepaired>(),
+            Subject::of::<zoo::stc::StcEs>(),
+            Subject::of::<zoo::gpu_vi::GpuVi>(),
+        ] {
+            let [circles, ..] = compare(&subject, &names);
+            assert!(circles > 0, "{}", subject.info.name);
+        }
     }
 }

@@ -27,12 +27,14 @@ pub(crate) struct Offer {
     /// The input that the move delivers, if the channels keep no order. The position in a
     /// [`Move::Deliver`] changes while a message waits; the input's number does not.
     input: Option<u32>,
+    /// The index of the move among the moves of all parts, or `None` for a move of all nodes.
+    pub(crate) at: Option<u32>,
 }
 
 impl Offer {
     /// An offer of a move that a run must make eventually and that delivers no message.
     fn of(mv: Move) -> Offer {
-        Offer { mv, is_optional: false, input: None }
+        Offer { mv, is_optional: false, input: None, at: None }
     }
 
     /// The identity of the move, for fairness. If all states of a run offer a move with the same
@@ -130,14 +132,14 @@ impl Known {
         let mut fault = None;
         for (node, &part) in state[..nodes].iter().enumerate() {
             let Some(info) = self.info(part) else { return Expansion::Unknown };
-            for part_move in self.part_moves(info) {
+            for (at, part_move) in (info.first..).zip(self.part_moves(info)) {
                 if is_some_held && self.is_held(part_move.mv, holds, sink) {
                     continue;
                 }
                 let after = match part_move.effect {
                     Effect::Go(to) => {
                         next[node] = to;
-                        if !self.go(frames, *part_move, next, &mut room, sink) {
+                        if !self.go(frames, (at, *part_move), next, &mut room, sink) {
                             return Expansion::Unknown;
                         }
                         to
@@ -149,7 +151,7 @@ impl Known {
                         let after = frames.deliver(self, next, node, to, input).unwrap_or(UNKNOWN);
                         if after & FAULT == 0 {
                             next[to] = after;
-                            if !self.go(frames, *part_move, next, &mut room, sink) {
+                            if !self.go(frames, (at, *part_move), next, &mut room, sink) {
                                 return Expansion::Unknown;
                             }
                             next[to] = before;
@@ -165,7 +167,7 @@ impl Known {
                         if after & FAULT == 0 {
                             next[node] = after;
                             next[nodes] = memory;
-                            if !self.go(frames, *part_move, next, &mut room, sink) {
+                            if !self.go(frames, (at, *part_move), next, &mut room, sink) {
                                 return Expansion::Unknown;
                             }
                             next[nodes] = state[nodes];
@@ -233,7 +235,7 @@ impl Known {
     fn go(
         &self,
         frames: &impl Frames,
-        part_move: PartMove,
+        (at, part_move): (u32, PartMove),
         next: &[u32],
         room: &mut Vec<u32>,
         sink: &mut impl Sink,
@@ -244,7 +246,7 @@ impl Known {
             _ => None,
         };
         let Some(next) = frames.settle(self, next, room) else { return false };
-        sink.go(Offer { mv, is_optional, input }, next);
+        sink.go(Offer { mv, is_optional, input, at: Some(at) }, next);
         true
     }
 

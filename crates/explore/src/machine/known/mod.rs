@@ -8,6 +8,7 @@
 
 mod expand;
 mod rebase;
+mod repeats;
 
 use std::sync::Arc;
 
@@ -20,6 +21,7 @@ use crate::subject::Subject;
 
 pub(crate) use expand::{Expansion, Frames, Offer, Sink};
 use rebase::Rebase;
+pub(crate) use repeats::Repeats;
 
 /// The bit that marks a fault where the number of a part (the state of one node) is expected. The
 /// other bits are the number of the fault.

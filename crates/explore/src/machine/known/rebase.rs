@@ -75,6 +75,16 @@ impl Rebase {
         if ticks == 0 { Some(input) } else { self.later.get(&pair(input, ticks)).copied() }
     }
 
+    /// Pairs of parts (node states) that differ only in their times.
+    pub(super) fn casts(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.recast.iter().map(|(&(part, _), &to)| (part, to))
+    }
+
+    /// Pairs of inputs that differ only in their times.
+    pub(super) fn later_inputs(&self) -> impl Iterator<Item = (u32, u32)> {
+        self.later.iter().map(|(&key, &to)| ((key >> 32) as u32, to))
+    }
+
     /// The common time base of two parts (node states) between which a move delivers an input, and
     /// the numbers of ticks by which the receiver and the input are shifted. If the receiver has no
     /// times, the base is that of the sender, and nothing is shifted. `None` if the times of the
