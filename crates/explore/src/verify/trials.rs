@@ -204,7 +204,8 @@ impl Trials<'_> {
 
     /// The runs that reach the mutant's change, ranked. Runs are grouped by shipped test or group
     /// of generated tests, by the kind of the run (`Witness::kind`) and by machine. First come the
-    /// smallest runs of all groups, then the second smallest, and so on.
+    /// smallest runs of all groups, then the second smallest, and so on. Of each of these, the tests
+    /// that were written for the protocol come first.
     fn reaching(&self, mutant: &Mutant) -> Vec<usize> {
         let keys = mutant.plan.map(|key| same_plans(self.subject, mutant.seeded_fault.table, key));
         let reaches = |w: &Witness<'_>| {
@@ -213,18 +214,19 @@ impl Trials<'_> {
         };
         let reaching = self.by_size.iter().copied().filter(|&at| reaches(&self.witnesses[at]));
         let mut ranks: FxHashMap<(usize, Option<usize>, usize, Bounds), usize> = FxHashMap::default();
-        let mut ranked: Vec<(usize, usize)> = Vec::new();
+        let mut ranked: Vec<(usize, bool, usize)> = Vec::new();
         for at in reaching {
             let witness = &self.witnesses[at];
-            let group = self.tests[witness.run.test].group;
+            let Test { name, group, .. } = &*self.tests[witness.run.test];
+            let group = *group;
             // Each shipped test forms a group of its own, because it was written for a purpose.
             let shipped = (group == 0).then_some(witness.run.test);
             let rank = ranks.entry((group, shipped, witness.kind(), witness.run.bounds)).or_default();
-            ranked.push((*rank, at));
+            ranked.push((*rank, !self.subject.own_tests.contains(&name.as_str()), at));
             *rank += 1;
         }
-        ranked.sort_by_key(|&(rank, _)| rank);
-        ranked.into_iter().map(|(_, at)| at).collect()
+        ranked.sort_by_key(|&(rank, is_other, _)| (rank, is_other));
+        ranked.into_iter().map(|(.., at)| at).collect()
     }
 
     /// Keeps each run whose states fit into the rest of the limit `states_max`, in order, and drops

@@ -252,6 +252,21 @@ const TESTED: &[(&str, &[u64])] = &[
     ("sfifo3_entries", &[2, 5, 4]),
 ];
 
+/// The tests of fetches that an invalidation makes useless, of hosts that ask to write, and of fences
+/// that release what the thread itself has written.
+const TESTS: &[&str] = &[
+    "caches/device-reads-beside-upgrade.litmus",
+    "caches/fenced-and-passed-on-acq-rel-system.litmus",
+    "caches/fenced-and-passed-on-acq-rel.litmus",
+    "caches/fenced-and-passed-on-system.litmus",
+    "caches/fenced-and-passed-on.litmus",
+    "caches/host-reads-beside-upgrade.litmus",
+    "caches/host-stores-beside-upgrade.litmus",
+    "caches/host-stores-beside-useless-fetch.litmus",
+    "caches/released-beside-useless-fetch.litmus",
+    "caches/updated-beside-useless-fetch.litmus",
+];
+
 /// A protocol of this module.
 pub trait Quick:
     Stateless + HasBankMessages + Protocol<Params = Params, Msg: Wrap<ToL1> + Wrap<ToL2> + Wrap<ToDirectory>>
@@ -376,6 +391,7 @@ macro_rules! quick_release {
                 const SETTINGS: &'static [Setting] = SETTINGS;
                 const EXPLORED: &'static [(&'static str, u64)] = EXPLORED;
                 const TESTED: &'static [(&'static str, &'static [u64])] = TESTED;
+                const OWN_TESTS: &'static [&'static str] = TESTS;
 
                 fn params(levels: &Levels, settings: &Settings) -> Result<Params, String> {
                     Params::new(levels, settings, $repaired, $splits, $missing)

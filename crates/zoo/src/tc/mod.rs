@@ -152,6 +152,15 @@ const EXPLORED: &[(&str, u64)] = &[("lease_ticks", 2)];
 /// The settings of the machines of the random tester.
 const TESTED: &[(&str, &[u64])] = &[("lease_ticks", &[2, 3, 7, 20, 1])];
 
+/// The tests of a store of which a thread on the same compute unit learns from another compute unit.
+/// The thread must not read an old copy.
+const TESTS: &[&str] = &[
+    "caches/passed-on-beside-reader-system.litmus",
+    "caches/passed-on-beside-reader.litmus",
+    "caches/seen-and-told-back-system.litmus",
+    "caches/seen-and-told-back.litmus",
+];
+
 /// The claims (the promised memory models) of the strong variant, whose writes are atomic.
 const STRONG: &[Claim] = &[DRF, SC, SCOPED_CLAIMS[0], OPENCL, PTX_WITHOUT_WIDENING];
 
@@ -228,6 +237,7 @@ macro_rules! tc {
                 const SETTINGS: &'static [Setting] = SETTINGS;
                 const EXPLORED: &'static [(&'static str, u64)] = EXPLORED;
                 const TESTED: &'static [(&'static str, &'static [u64])] = TESTED;
+                const OWN_TESTS: &'static [&'static str] = TESTS;
 
                 fn params(_: &Levels, settings: &Settings) -> Result<Params, String> {
                     Ok(Params { lease_ticks: settings.get("lease_ticks")? as u32 })

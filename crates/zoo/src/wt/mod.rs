@@ -66,6 +66,14 @@ const CLAIMS: &[Claim] = &[
     PTX,
 ];
 
+/// The tests of hosts that ask to write, and of a bank that keeps some bytes while it fetches others.
+const TESTS: &[&str] = &[
+    "caches/device-reads-beside-upgrade.litmus",
+    "caches/host-reads-beside-upgrade.litmus",
+    "caches/host-stores-beside-upgrade.litmus",
+    "caches/host-wrote-kept-word-of-dirty-line.litmus",
+];
+
 /// Generates `wt`, `apu-no-l1`, or a test protocol that lacks one property.
 macro_rules! apu {
     (
@@ -115,6 +123,8 @@ macro_rules! apu {
                     Kind::cache("Directory", "directory", Per::Chiplet).like("l2"),
                     Kind::cache("Host", "host", Per::Host).over("directory").like("l1"),
                 ];
+
+                const OWN_TESTS: &'static [&'static str] = TESTS;
 
                 fn params(_: &Levels, _: &Settings) -> Result<Params, String> {
                     Ok(Params { lacks_hold: $lacks_hold })
@@ -186,7 +196,7 @@ apu! {
     port Port(Port<PortPlans>) = |level| Port::new(level, &()),
     lacks_hold: false, name: "apu-no-l1",
     summary: "wt without L1s: every access of the GPU is performed at the L2 or below",
-    equivalent: &[BANK_EQUIVALENT, L2_EQUIVALENT, HOST_EQUIVALENT],
+    equivalent: &[BANK_EQUIVALENT, L2_EQUIVALENT, HOST_EQUIVALENT, include_str!("equivalent-no-l1.txt")],
     tables: [], plans: PortPlans
 }
 pub use without_l1::ApuNoL1;

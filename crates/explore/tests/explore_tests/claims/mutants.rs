@@ -150,3 +150,16 @@ fn faults_of_kernel_begin_are_seeded_if_kernels_begin() {
     assert_eq!((preempted.0, preempted.2), ([true, false], false));
     assert_eq!(in_kernels, ([true; 2], 0, false));
 }
+
+#[test]
+fn the_tests_that_were_written_for_a_protocol_are_tried_first() {
+    let fault = "A line in an L2 bank: Fill in IV, without Wake";
+    for own in &TESTS {
+        let mut subject = subjects::explored("no-l1").expect("a protocol");
+        subject.own_tests = core::slice::from_ref(own);
+        let options = Options { mutants: Some(fault), ..Options::new(verify::machines_of(&subject.info)) };
+        let found = verify::verify(&subject, &tests(), &options).expect("known models");
+        let (_, why) = &found.mutants.expect("it was tried").killed[0];
+        assert!(why.starts_with(*own), "{own}: {why}");
+    }
+}

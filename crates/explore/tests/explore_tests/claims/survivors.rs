@@ -1,168 +1,21 @@
-//! Seeded faults that a recorded verification does not detect, each with a program that detects it.
+//! Seeded faults that a single program detects, which was written for them.
 
+use explore::corpus;
 use explore::verify::{self, Options, Spread, Test};
 
-/// The words x and y are on one line, which the load of z displaces. P0 and P2 are on one host, and
-/// P1 is on the other. P0 asks to write while P1 reads again.
-const READ_BESIDE_UPGRADE: &str = "OPENCL read-beside-upgrade
-
-{
-[z] = 0;
-[x] = 0;
-[y] = 0;
-}
-
-P0 (global int* x) {
-  *x = 1;
-}
-
-P1 (global int* z, global atomic_int* y) {
-  int r0 = atomic_load_explicit(y, memory_order_relaxed, memory_scope_all_svm_devices);
-  int r3 = *z;
-  int r1 = atomic_load_explicit(y, memory_order_relaxed, memory_scope_all_svm_devices);
-}
-
-P2 (global atomic_int* y) {
-  atomic_store_explicit(y, 1, memory_order_relaxed, memory_scope_all_svm_devices);
-  int r2 = atomic_load_explicit(y, memory_order_relaxed, memory_scope_all_svm_devices);
-}
-
-
-scopeTree (system P0 P1 P2)
-
-exists (1:r0=1 /\\ 1:r1=0)
-";
-
-/// The words w, x and y are on one line. P0 asks to write x while P2, on the same host, writes y, and
-/// P1, on the other host, writes w.
-const STORED_BESIDE_UPGRADE: &str = "OPENCL stored-beside-upgrade
-
-{
-[z] = 0;
-[w] = 0;
-[x] = 0;
-[y] = 0;
-}
-
-P0 (global int* x) {
-  int r0 = *x;
-  *x = 1;
-}
-
-P1 (global int* z, global int* w) {
-  *w = 1;
-  int r1 = *z;
-}
-
-P2 (global int* y) {
-  *y = 1;
-}
-
-scopeTree (system P0 P1 P2)
-
-forall (w=1 /\\ x=1 /\\ y=1)
-";
-
-/// The words w, x and y are on one line. P1 reads y and P2 updates w while P0 stores and updates x.
-const UPDATED_BESIDE_FETCH: &str = "OPENCL updated-beside-fetch
-
-{
-[z] = 0;
-[w] = 0;
-[x] = 0;
-[y] = 0;
-}
-
-P0 (global atomic_int* x) {
-  *x = 1;
-  int r1 = atomic_fetch_add_explicit(x, 1, memory_order_acquire, memory_scope_device);
-}
-
-P1 (global int* y) {
-  int r2 = *y;
-}
-
-P2 (global atomic_int* w, global int* z) {
-  int r0 = atomic_fetch_add_explicit(w, 1, memory_order_acquire, memory_scope_device);
-  int r3 = *z;
-}
-
-scopeTree (device (work_group P0) (work_group P1) (work_group P2))
-
-exists (0:r1=0)
-";
-
-/// The words w, x and y are on one line. P1 reads y and P2 updates w while P0 stores x and releases it.
-const RELEASED_BESIDE_FETCH: &str = "OPENCL released-beside-fetch
-
-{
-[f] = 0;
-[w] = 0;
-[x] = 0;
-[y] = 0;
-}
-
-P0 (global atomic_int* f, global int* x) {
-  *x = 1;
-  atomic_store_explicit(f, 1, memory_order_release, memory_scope_device);
-}
-
-P1 (global atomic_int* f, global int* x, global int* y) {
-  int r2 = *y;
-  int r3 = atomic_load_explicit(f, memory_order_acquire, memory_scope_device);
-  int r4 = 1;
-  if (r3 == 1) {
-    r4 = *x;
-  }
-}
-
-P2 (global atomic_int* w) {
-  int r0 = atomic_fetch_add_explicit(w, 1, memory_order_acquire, memory_scope_device);
-}
-
-scopeTree (device (work_group P0) (work_group P1) (work_group P2))
-
-exists (1:r3=1 /\\ 1:r4=0)
-";
-
-/// The words w, x and y are on one line. P1 reads y while P2 updates w and the host stores x.
-const HOST_BESIDE_FETCH: &str = "OPENCL host-beside-fetch
-
-{
-[z] = 0;
-[w] = 0;
-[x] = 0;
-[y] = 0;
-}
-
-P0 (global int* x, global int* z) {
-  *x = 1;
-  int r1 = *z;
-}
-
-P1 (global int* y) {
-  int r2 = *y;
-}
-
-P2 (global atomic_int* w) {
-  int r0 = atomic_fetch_add_explicit(w, 1, memory_order_acquire, memory_scope_device);
-  int r3 = *w;
-}
-
-scopeTree (device (work_group P1) (work_group P2))
-
-exists (2:r3=0)
-";
-
 /// The tables of the mutants.
+const BANK: &str = "A line in an L2 bank: ";
 const HOST: &str = "A line in the cache of a host: ";
 const L2: &str = "A line in a bank of the L2: ";
+const L1_PLANS: &str = "Operations at the L1: ";
 
 /// Checks that the protocol keeps its claims in the program, and that the program detects the fault.
-fn detects(protocol: &str, text: &str, table: &str, fault: &str) {
+fn detects(protocol: &str, name: &str, table: &str, fault: &str) {
     let subject = subjects::explored(protocol).expect("a protocol");
     let spread = Spread { kernels: 1, hosts: Spread::hosts_of(&subject.info) };
-    let tests = [Test::read("own.litmus", text).expect("it is a test").spread(spread)];
+    let path = format!("caches/{name}.litmus");
+    let (_, text) = corpus::SHIPPED.iter().find(|(known, _)| *known == path).expect("it is shipped");
+    let tests = [Test::read(&path, text).expect("it is a test").spread(spread)];
     let fault = format!("{table}{fault}");
     let options = Options { mutants: Some(&fault), ..Options::new(verify::machines()) };
     let found = verify::verify(&subject, &tests, &options).expect("known models");
@@ -170,30 +23,59 @@ fn detects(protocol: &str, text: &str, table: &str, fault: &str) {
     let mutants = found.mutants.expect("it was tried");
     let killed: Vec<&String> = mutants.killed.iter().map(|(name, _)| name).collect();
     assert_eq!(killed, [&fault], "{protocol}: {mutants:?}");
+    assert_eq!(mutants.misargued, [""; 0], "{protocol}");
 }
 
 #[test]
 fn a_host_that_asks_to_write_remains_the_owner_after_a_load() {
     for protocol in ["quick-release-groups", "apu-no-l1"] {
         for fault in ["Load in OU, to IM", "Load in OU, to SU"] {
-            detects(protocol, READ_BESIDE_UPGRADE, HOST, fault);
+            detects(protocol, "host-reads-beside-upgrade", HOST, fault);
         }
     }
 }
 
 #[test]
+fn a_host_that_asks_to_write_remains_the_owner_after_a_read_of_the_device() {
+    detects("quick-release-split", "device-reads-beside-upgrade", HOST, "Share in OU, to SU");
+}
+
+#[test]
 fn a_host_that_asks_to_write_does_not_write_yet() {
-    detects("quick-release-split", STORED_BESIDE_UPGRADE, HOST, "Store in SU, as in M");
+    detects("quick-release-split", "host-stores-beside-upgrade", HOST, "Store in SU, as in M");
 }
 
 #[test]
 fn an_atomic_beside_a_useless_fetch_is_after_the_bytes_that_are_written_here() {
     let fault = "Atomic in IX, without WriteOut";
-    detects("quick-release-split", UPDATED_BESIDE_FETCH, L2, fault);
+    detects("quick-release-split", "updated-beside-useless-fetch", L2, fault);
 }
 
 #[test]
 fn a_useless_fetch_stays_useless() {
-    detects("quick-release-split", RELEASED_BESIDE_FETCH, L2, "Leave in IX, to IV");
-    detects("quick-release-split", HOST_BESIDE_FETCH, L2, "Inv in IX, to IV");
+    detects("quick-release-split", "released-beside-useless-fetch", L2, "Leave in IX, to IV");
+    detects("quick-release-split", "host-stores-beside-useless-fetch", L2, "Inv in IX, to IV");
+}
+
+#[test]
+fn a_write_of_a_host_makes_the_fetch_of_a_partly_dirty_line_useless() {
+    for protocol in ["wt", "apu-no-l1"] {
+        detects(protocol, "host-wrote-kept-word-of-dirty-line", BANK, "InvDirty in IV, to IV");
+    }
+}
+
+/// Another thread of the work-group, which has written nothing, releases for the thread with the fence.
+#[test]
+fn a_fence_releases_what_its_own_thread_has_written() {
+    for (order, name) in [("Release", "fenced-and-passed-on"), ("AcqRel", "fenced-and-passed-on-acq-rel")] {
+        for (scope, name) in [("Device", name.to_owned()), ("System", format!("{name}-system"))] {
+            for fault in [", without Flush".to_owned(), format!(" as Fence {order} WorkGroup")] {
+                detects("vi-targeted", &name, L1_PLANS, &format!("Fence {order} {scope}{fault}"));
+            }
+        }
+    }
+    for fault in ["Fence Release Device, without Release", "Fence Release Device as Fence Release WorkGroup"]
+    {
+        detects("quick-release-split", "fenced-and-passed-on", L1_PLANS, fault);
+    }
 }
