@@ -59,9 +59,7 @@ fn a_useless_fetch_stays_useless() {
 
 #[test]
 fn a_write_of_a_host_makes_the_fetch_of_a_partly_dirty_line_useless() {
-    for protocol in ["wt", "apu-no-l1"] {
-        detects(protocol, "host-wrote-kept-word-of-dirty-line", BANK, "InvDirty in IV, to IV");
-    }
+    detects("apu-no-l1", "host-wrote-kept-word-of-dirty-line", BANK, "InvDirty in IV, to IV");
 }
 
 /// Another thread of the work-group, which has written nothing, releases for the thread with the fence.
